@@ -1,0 +1,1 @@
+//! The attribute macros of actix-mcp; use them through the facade crate.
