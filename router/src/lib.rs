@@ -1,1 +1,15 @@
-//! The attribute macros of actix-mcp; use them through the facade crate.
+//! Messages, era rules, method table, handlers and extractors of actix-mcp.
+//!
+//! Knows no actor, no socket and no clock; of actix-web only `HttpRequest` and `web::Data`.
+
+pub mod call;
+pub mod cancelled;
+pub mod content;
+pub mod data;
+pub mod era;
+pub mod error;
+pub mod id;
+pub mod jsonrpc;
+pub mod link;
+pub mod log;
+pub mod peer;

@@ -1,0 +1,125 @@
+//! One call: what every extractor reads.
+
+use std::{any::Any, fmt, rc::Rc, sync::Arc};
+
+use actix_web::HttpRequest;
+use bytestring::ByteString;
+
+use crate::{
+    cancelled::Cancelled,
+    data::DataMap,
+    id::ProgressToken,
+    link::Link,
+    peer::{Peer, Principal},
+};
+
+/// Where a request came from: what the transport and the session know of it before it is dispatched.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The client of the session.
+    pub peer: Arc<Peer>,
+    /// The way back to the session.
+    pub link: Arc<dyn Link>,
+    /// Fires when the call is cancelled.
+    pub cancelled: Cancelled,
+    /// Who the request acts for.
+    pub principal: Option<Principal>,
+    /// The HTTP request, where there is one.
+    pub http: Option<HttpRequest>,
+}
+
+/// A call of a tool, prompt, resource reader or completer, as its extractors see it.
+///
+/// It stays on the worker that accepted the request; what an extractor takes from it may be sent elsewhere.
+#[derive(Clone)]
+pub struct Call(Rc<CallInner>);
+
+struct CallInner {
+    origin: Origin,
+    data: Arc<DataMap>,
+    target: ByteString,
+    arguments: Option<ByteString>,
+    meta: Option<ByteString>,
+    progress: Option<ProgressToken>,
+}
+
+impl Call {
+    /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`.
+    #[must_use]
+    pub fn new(
+        origin: Origin,
+        data: Arc<DataMap>,
+        target: ByteString,
+        arguments: Option<ByteString>,
+        meta: Option<ByteString>,
+        progress: Option<ProgressToken>,
+    ) -> Self {
+        Self(Rc::new(CallInner { origin, data, target, arguments, meta, progress }))
+    }
+
+    /// The name of the tool or prompt, or the URI of the resource.
+    #[must_use]
+    pub fn target(&self) -> &ByteString {
+        &self.0.target
+    }
+
+    /// The arguments as JSON text: an object; `{}` where the client sent none.
+    #[must_use]
+    pub fn arguments(&self) -> &str {
+        self.0.arguments.as_deref().unwrap_or("{}")
+    }
+
+    /// The request's `_meta` object as JSON text, where there is one.
+    #[must_use]
+    pub fn meta(&self) -> Option<&ByteString> {
+        self.0.meta.as_ref()
+    }
+
+    /// The token under which the client wants progress.
+    #[must_use]
+    pub fn progress_token(&self) -> Option<&ProgressToken> {
+        self.0.progress.as_ref()
+    }
+
+    /// The client of the session.
+    #[must_use]
+    pub fn peer(&self) -> &Arc<Peer> {
+        &self.0.origin.peer
+    }
+
+    /// The way back to the session.
+    #[must_use]
+    pub fn link(&self) -> &Arc<dyn Link> {
+        &self.0.origin.link
+    }
+
+    /// The call's cancellation.
+    #[must_use]
+    pub fn cancelled(&self) -> &Cancelled {
+        &self.0.origin.cancelled
+    }
+
+    /// Who the call acts for.
+    #[must_use]
+    pub fn principal(&self) -> Option<&Principal> {
+        self.0.origin.principal.as_ref()
+    }
+
+    /// The HTTP request; `None` over stdio.
+    #[must_use]
+    pub fn http(&self) -> Option<&HttpRequest> {
+        self.0.origin.http.as_ref()
+    }
+
+    /// A value that was given to the server.
+    #[must_use]
+    pub fn data<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        self.0.data.get()
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("target", &self.0.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,84 @@
+//! The signal that a call was cancelled.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::sync::Notify;
+
+/// Tells a handler that its call was cancelled.
+///
+/// A call without this extractor is simply dropped when it is cancelled. One that extracts it is told, gets a bounded
+/// grace (2 s by default) to clean up, and is then dropped; what it returns reaches nobody.
+///
+/// `Send`: it may be handed to an actor or a spawned task, for whose work it is the only signal.
+#[derive(Clone, Default)]
+pub struct Cancelled(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    fired: AtomicBool,
+    /// Set when a handler extracts the signal: only then is there a grace.
+    listening: AtomicBool,
+    reason: OnceLock<String>,
+    notify: Notify,
+}
+
+impl Cancelled {
+    /// Whether the call was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.fired.load(Ordering::Acquire)
+    }
+
+    /// The client's reason, where it gave one.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.0.reason.get().map(String::as_str)
+    }
+
+    /// Waits until the call is cancelled.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn wait(&self) {
+        let mut notified = std::pin::pin!(self.0.notify.notified());
+        // enabled before the flag is read: a `fire` in between is not missed
+        notified.as_mut().enable();
+        if !self.is_cancelled() {
+            notified.await;
+        }
+    }
+
+    /// Fires the signal, once. Called by the session.
+    pub fn fire(&self, reason: Option<String>) {
+        if let Some(reason) = reason {
+            // only the first reason counts
+            drop(self.0.reason.set(reason));
+        }
+        self.0.fired.store(true, Ordering::Release);
+        self.0.notify.notify_waiters();
+    }
+
+    /// Notes that a handler listens, so that a cancel gives it a grace.
+    pub fn listen(&self) {
+        self.0.listening.store(true, Ordering::Release);
+    }
+
+    /// Whether a handler listens.
+    #[must_use]
+    pub fn is_listening(&self) -> bool {
+        self.0.listening.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancelled").field(&self.is_cancelled()).finish()
+    }
+}
