@@ -1,8 +1,32 @@
 //! JSON-RPC messages, read and written once each.
+//!
+//! [`read`] turns a body or a line into a [`Payload`] whose parameters are slices of it; the `encode_*` functions write
+//! one message into one buffer. Neither knows a method or a revision: `dispatch` and `era` do.
+//!
+//! **Invariant:** an id that could be read is echoed by whatever refusal follows; one that could not is never made up.
+
+mod read;
+mod write;
 
 use bytestring::ByteString;
 
+pub(crate) use self::write::{encode_raw_result, to_json, try_encode_result};
+pub use self::{
+    read::{Looks, Malformed, Payload, ReadLimits, read},
+    write::{ErrorId, encode_error, encode_notification, encode_request, encode_result},
+};
 use crate::{error::McpError, id::RequestId};
+
+/// One message, by kind.
+#[derive(Clone, Debug)]
+pub enum Incoming {
+    /// It waits for an answer.
+    Request(Request),
+    /// It does not.
+    Notification(Notification),
+    /// It answers a request of ours.
+    Response(Response),
+}
 
 /// A request: it will be answered exactly once, or cancelled.
 #[derive(Clone, Debug)]

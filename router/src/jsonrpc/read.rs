@@ -1,0 +1,430 @@
+//! Reading: UTF-8 once, depth once, then the envelope once; parameters stay text.
+
+use std::fmt;
+
+use bytes::{Buf, Bytes};
+use bytestring::ByteString;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{Incoming, Notification, Request, Response};
+use crate::{
+    error::{ErrorCode, McpError},
+    id::RequestId,
+};
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// How large the parts of a message may be. The size of the whole is the transport's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadLimits {
+    /// Arrays and objects inside each other, the message itself counted.
+    pub depth: usize,
+    /// Messages in a batch.
+    pub batch: usize,
+    /// Bytes of a request id that is a string.
+    pub id_bytes: usize,
+    /// Bytes of a method, of a tool's or prompt's name, of a URI.
+    pub name_bytes: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { depth: 64, batch: 100, id_bytes: 8 * 1024, name_bytes: 8 * 1024 }
+    }
+}
+
+/// What a body or a line held.
+#[derive(Debug)]
+pub enum Payload {
+    /// One message.
+    One(Incoming),
+    /// An array of messages, not empty, each read on its own. Whether the session takes batches is its own business:
+    /// `Revision::has(Feature::Batching)`.
+    Batch(Vec<Result<Incoming, Malformed>>),
+}
+
+/// What a message that cannot be read looked like: it decides whether anybody waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// No message at all: no JSON, no object, or an object without `method`, `result` and `error`.
+    Unknown,
+    /// It has a `method` and an `id`, legal or not.
+    Request,
+    /// It has a `method` and no `id`.
+    Notification,
+    /// It has a `result` or an `error` and no `method`.
+    Response,
+}
+
+/// Text that is no message, and the error that says why.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Malformed {
+    /// The message's id, where it could be read.
+    pub id: Option<RequestId>,
+    /// What it looked like.
+    pub looks: Looks,
+    /// What to answer, where it is to be answered.
+    #[source]
+    pub error: McpError,
+}
+
+impl Malformed {
+    /// Whether its sender may wait for an answer. Over HTTP each exchange is answered all the same, by its status; on a
+    /// pipe, what looks like a notification or a response never is.
+    #[must_use]
+    pub fn wants_answer(&self) -> bool {
+        matches!(self.looks, Looks::Unknown | Looks::Request)
+    }
+
+    fn unknown(error: McpError) -> Self {
+        Self { id: None, looks: Looks::Unknown, error }
+    }
+}
+
+/// Reads a body or a line. A leading BOM and white space around the message are skipped.
+///
+/// What it returns holds slices of `text`; nothing but ids and escaped method names is copied.
+///
+/// # Errors
+///
+/// [`Malformed`] with -32700 for what is no JSON in UTF-8, -32602 for `params` that are no object or a method name over
+/// its limit, -32600 for everything else that is no message. Its `id` is the one that was read, where one was.
+pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> {
+    if text.starts_with(BOM) {
+        text.advance(BOM.len());
+    }
+    let text = ByteString::try_from(text).map_err(|_| {
+        Malformed::unknown(McpError::new(ErrorCode::PARSE_ERROR, "the message is no valid UTF-8"))
+    })?;
+    let shape = Shape::scan(&text);
+    match shape.first {
+        Some(b'[') => read_batch(&text, &shape, limits),
+        _ => read_one(&text, &text, shape.depth, limits).map(Payload::One),
+    }
+}
+
+/// What one look at the structural bytes tells.
+struct Shape {
+    /// The first byte that is no white space.
+    first: Option<u8>,
+    /// How deep it nests. Meaningless for what is no JSON, which the parser finds out.
+    depth: usize,
+}
+
+impl Shape {
+    /// Counts without recursion: neither this nor `RawValue`'s reader can be made to overflow the stack.
+    fn scan(text: &str) -> Self {
+        let first = text.bytes().find(|byte| !byte.is_ascii_whitespace());
+        let (mut now, mut depth) = (0_usize, 0_usize);
+        let mut bytes = text.bytes();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'"' => skip_string(&mut bytes),
+                b'{' | b'[' => {
+                    now += 1;
+                    depth = depth.max(now);
+                }
+                b'}' | b']' => now = now.saturating_sub(1),
+                _ => {}
+            }
+        }
+        Self { first, depth }
+    }
+}
+
+fn skip_string(bytes: &mut std::str::Bytes<'_>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return,
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+}
+
+fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<Payload, Malformed> {
+    let refuse = |error| Err(Malformed::unknown(error));
+    let elements = match Elements::read(text, limits.batch) {
+        Ok(elements) => elements,
+        Err(error) => return refuse(no_json(&error)),
+    };
+    if elements.total == 0 {
+        return refuse(McpError::invalid_request("a batch holds at least one message"));
+    }
+    if elements.total > limits.batch {
+        return refuse(McpError::invalid_request(format!(
+            "a batch holds at most {} messages, this one has {}",
+            limits.batch, elements.total
+        )));
+    }
+    if shape.depth > limits.depth {
+        return refuse(too_deep(limits));
+    }
+    let read = |element: &&RawValue| read_one(text, element.get(), 0, limits);
+    Ok(Payload::Batch(elements.kept.iter().map(read).collect()))
+}
+
+/// Reads one message. `message` is a part of `text`, of which the result will hold slices.
+fn read_one(
+    text: &ByteString,
+    message: &str,
+    depth: usize,
+    limits: &ReadLimits,
+) -> Result<Incoming, Malformed> {
+    let envelope = match serde_json::from_str::<Envelope<'_>>(message) {
+        Ok(envelope) => envelope,
+        // it parses, but is no object
+        Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(message).is_ok() => {
+            return Err(Malformed::unknown(McpError::invalid_request("a message is a JSON object")));
+        }
+        Err(error) => return Err(Malformed::unknown(no_json(&error))),
+    };
+    let looks = envelope.looks();
+    let (id, bad_id) = match envelope.id(limits) {
+        Ok(id) => (id, None),
+        Err(error) => (None, Some(error)),
+    };
+    let refuse = |error| Malformed { id: id.clone(), looks, error };
+
+    if depth > limits.depth {
+        return Err(refuse(too_deep(limits)));
+    }
+    envelope.check().map_err(refuse)?;
+    if let Some(error) = bad_id {
+        return Err(refuse(error));
+    }
+    let slice = |raw: &RawValue| text.slice_ref(raw.get());
+    match (looks, id.clone()) {
+        (Looks::Request, Some(id)) => {
+            let method = envelope.method(text, limits).map_err(refuse)?;
+            let params = envelope.params_object().map_err(refuse)?.map(slice);
+            Ok(Incoming::Request(Request { id, method, params }))
+        }
+        (Looks::Notification, _) => {
+            let method = envelope.method(text, limits).map_err(refuse)?;
+            Ok(Incoming::Notification(Notification { method, params: envelope.params.map(slice) }))
+        }
+        (Looks::Response, Some(id)) => {
+            let result = match (envelope.result, envelope.error) {
+                (_, Some(error)) => Err(client_error(error)),
+                (result, None) => Ok(result.map(slice).unwrap_or_default()),
+            };
+            Ok(Incoming::Response(Response { id, result }))
+        }
+        (Looks::Response | Looks::Request, None) => Err(refuse(McpError::invalid_request("`id` is missing"))),
+        (Looks::Unknown, _) => {
+            Err(refuse(McpError::invalid_request("a message has a `method`, a `result` or an `error`")))
+        }
+    }
+}
+
+fn no_json(error: &serde_json::Error) -> McpError {
+    // the position only: the parser's text may quote what was sent
+    let (line, column) = (error.line(), error.column());
+    McpError::new(ErrorCode::PARSE_ERROR, format!("no valid JSON at line {line}, column {column}"))
+}
+
+fn too_deep(limits: &ReadLimits) -> McpError {
+    McpError::invalid_request(format!("the message nests deeper than {} levels", limits.depth))
+}
+
+/// The client's error, or one that says it was none: whoever waits for it must learn that it failed.
+fn client_error(raw: &RawValue) -> McpError {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| {
+        McpError::new(ErrorCode::INTERNAL_ERROR, "the client's `error` is no JSON-RPC error")
+    })
+}
+
+/// The members of a message, as text; unknown ones are skipped.
+#[derive(Default)]
+struct Envelope<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+    /// The first member that came twice.
+    twice: Option<&'static str>,
+    id_twice: bool,
+}
+
+impl<'a> Envelope<'a> {
+    fn looks(&self) -> Looks {
+        match (self.method, self.id, self.result.or(self.error)) {
+            (Some(_), Some(_), _) => Looks::Request,
+            (Some(_), None, _) => Looks::Notification,
+            (None, _, Some(_)) => Looks::Response,
+            (None, _, None) => Looks::Unknown,
+        }
+    }
+
+    fn id(&self, limits: &ReadLimits) -> Result<Option<RequestId>, McpError> {
+        // which of two it is cannot be told
+        let Some(raw) = self.id.filter(|_| !self.id_twice) else { return Ok(None) };
+        // MCP 2025-11-25 basic, Requests: MUST be a string or integer and MUST NOT be null
+        let id: RequestId = serde_json::from_str(raw.get()).map_err(|_| {
+            McpError::invalid_request("`id` is neither a string nor an integer from -2^63 to 2^64-1")
+        })?;
+        if id.len() > limits.id_bytes.max(MAX_NUMBER) {
+            let most = limits.id_bytes;
+            return Err(McpError::invalid_request(format!("`id` is longer than {most} bytes")));
+        }
+        Ok(Some(id))
+    }
+
+    /// What holds for every message.
+    fn check(&self) -> Result<(), McpError> {
+        if let Some(member) = self.twice {
+            return Err(McpError::invalid_request(format!("`{member}` is there twice")));
+        }
+        match self.jsonrpc.map(|raw| serde_json::from_str::<String>(raw.get())) {
+            Some(Ok(version)) if version == "2.0" => {}
+            Some(_) => return Err(McpError::invalid_request("`jsonrpc` is not \"2.0\"")),
+            None => return Err(McpError::invalid_request("`jsonrpc` is missing")),
+        }
+        match (self.method, self.result, self.error) {
+            (_, Some(_), Some(_)) => {
+                Err(McpError::invalid_request("a response has `result` or `error`, not both"))
+            }
+            (Some(_), Some(_), None) => {
+                Err(McpError::invalid_request("a message has `method` or `result`, not both"))
+            }
+            (Some(_), None, Some(_)) => {
+                Err(McpError::invalid_request("a message has `method` or `error`, not both"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn method(&self, text: &ByteString, limits: &ReadLimits) -> Result<ByteString, McpError> {
+        let raw = self.method.map_or("null", RawValue::get);
+        let method =
+            slice_str(text, raw).ok_or_else(|| McpError::invalid_request("`method` is no string"))?;
+        if method.len() > limits.name_bytes {
+            let most = limits.name_bytes;
+            return Err(McpError::invalid_params(format!("`method` is longer than {most} bytes")));
+        }
+        Ok(method)
+    }
+
+    fn params_object(&self) -> Result<Option<&'a RawValue>, McpError> {
+        match self.params {
+            Some(raw) if !raw.get().starts_with('{') => {
+                Err(McpError::invalid_params("`params` is no object"))
+            }
+            params => Ok(params),
+        }
+    }
+}
+
+/// The digits of the longest integer, its sign included.
+const MAX_NUMBER: usize = 20;
+
+/// A JSON string as a slice of `text` where it has no escapes, as a copy where it has. `None` for what is no string.
+fn slice_str(text: &ByteString, raw: &str) -> Option<ByteString> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        return serde_json::from_str::<String>(raw).ok().map(ByteString::from);
+    }
+    Some(text.slice_ref(inner))
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Envelope<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON-RPC message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+                let mut envelope = Envelope::default();
+                while let Some(member) = map.next_key::<Member>()? {
+                    let (name, slot) = match member {
+                        Member::Jsonrpc => ("jsonrpc", &mut envelope.jsonrpc),
+                        Member::Id => ("id", &mut envelope.id),
+                        Member::Method => ("method", &mut envelope.method),
+                        Member::Params => ("params", &mut envelope.params),
+                        Member::Result => ("result", &mut envelope.result),
+                        Member::Error => ("error", &mut envelope.error),
+                        Member::Other => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if slot.replace(map.next_value()?).is_some() {
+                        envelope.twice.get_or_insert(name);
+                        envelope.id_twice |= name == "id";
+                    }
+                }
+                Ok(envelope)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Member {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    #[serde(other)]
+    Other,
+}
+
+/// The elements of an array, as text.
+struct Elements<'a> {
+    kept: Vec<&'a RawValue>,
+    total: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// Keeps at most `most`, so that a body of commas cannot take many times its own size.
+    fn read(text: &'a str, most: usize) -> Result<Self, serde_json::Error> {
+        struct Seq(usize);
+
+        impl<'de> Visitor<'de> for Seq {
+            type Value = Elements<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Elements<'de>, A::Error> {
+                let mut elements = Elements { kept: Vec::new(), total: 0 };
+                while let Some(element) = seq.next_element::<&RawValue>()? {
+                    elements.total += 1;
+                    if elements.kept.len() < self.0 {
+                        elements.kept.push(element);
+                    }
+                }
+                Ok(elements)
+            }
+        }
+
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let elements = deserializer.deserialize_seq(Seq(most))?;
+        deserializer.end()?;
+        Ok(elements)
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;
