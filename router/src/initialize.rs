@@ -1,0 +1,149 @@
+//! The handshake: what a client says in `initialize`, and what it is told.
+//!
+//! Read leniently: members we do not know are ignored at every level, and an optional member that is `null` is absent.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    definition::ServerInfo,
+    era::{self, Feature, Revision},
+    error::McpError,
+    params::Params,
+    peer::{ClientCapabilities, Implementation},
+    router::Router,
+};
+
+/// What a client said in `initialize`, as far as the server uses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The revision the session will have: the one asked for, or our counter-offer.
+    pub revision: Revision,
+    /// What the client can do, without what the revision lacks.
+    pub capabilities: ClientCapabilities,
+    /// What the client calls itself.
+    pub info: Implementation,
+}
+
+impl Opening {
+    /// Reads the parameters of `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// -32602 that names the member that is missing or mistyped; no session opens then.
+    pub fn read(params: Option<&str>) -> Result<Self, McpError> {
+        const ANY_LENGTH: usize = usize::MAX;
+        let params = Params::read(params, "", ["protocolVersion", "capabilities", "clientInfo"])?;
+        let revision = era::negotiate(&params.string("protocolVersion", ANY_LENGTH)?);
+        let declared = capabilities(params.object("capabilities")?)?;
+        let info = params.object("clientInfo")?.get();
+        let info = Params::read(Some(info), "clientInfo.", ["name", "version", "title"])?;
+        Ok(Self {
+            revision,
+            capabilities: era::client_capabilities(declared, revision),
+            info: Implementation {
+                name: info.string("name", ANY_LENGTH)?.into(),
+                version: info.string("version", ANY_LENGTH)?.into(),
+                title: info.optional_string("title", ANY_LENGTH).ok().flatten().map(String::from),
+            },
+        })
+    }
+}
+
+/// A capability is declared by an object. Anything else in its place declares nothing: the client is then never asked
+/// for what it may not mean, and is not turned away for what we do not need.
+fn capabilities(declared: &RawValue) -> Result<ClientCapabilities, McpError> {
+    let declared = Params::read(Some(declared.get()), "capabilities.", ["elicitation", "sampling", "roots"])?;
+    let object = |name| declared.raw(name).map(RawValue::get).filter(|text| text.starts_with('{'));
+    let elicitation = object("elicitation");
+    let (form, url) = members(elicitation, "capabilities.elicitation.", ["form", "url"])?;
+    let sampling = object("sampling");
+    let (tools, context) = members(sampling, "capabilities.sampling.", ["tools", "context"])?;
+    Ok(ClientCapabilities {
+        // MCP 2025-11-25 client/elicitation, Capabilities: an empty object means form mode
+        elicitation_form: elicitation.is_some() && (form || !url),
+        elicitation_url: url,
+        sampling: sampling.is_some(),
+        sampling_tools: tools,
+        sampling_context: context,
+        roots: object("roots").is_some(),
+    })
+}
+
+/// Which of two members are objects.
+fn members(
+    text: Option<&str>,
+    path: &'static str,
+    names: [&'static str; 2],
+) -> Result<(bool, bool), McpError> {
+    let params = Params::read(text, path, names)?;
+    let declared = |name| params.raw(name).is_some_and(|raw| raw.get().starts_with('{'));
+    Ok((declared(names[0]), declared(names[1])))
+}
+
+/// The result of `initialize`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InitializeResult {
+    protocol_version: &'static str,
+    capabilities: ServerCapabilities,
+    server_info: ServerInfo,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct ServerCapabilities {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completions: Option<Empty>,
+    logging: Empty,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts: Option<Lists>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<Resources>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Lists>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Empty {}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Lists {
+    list_changed: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resources {
+    list_changed: bool,
+    subscribe: bool,
+}
+
+impl Router {
+    /// What a client is told at `initialize`: the capabilities of what is registered, and who we are.
+    #[must_use]
+    pub fn initialize_result(&self, revision: Revision) -> InitializeResult {
+        let offers = self.offers();
+        let completions = offers.completions && revision.has(Feature::CompletionsCapability);
+        let mut server_info = self.info().clone();
+        era::server_info(&mut server_info, revision);
+        InitializeResult {
+            protocol_version: revision.as_str(),
+            capabilities: ServerCapabilities {
+                completions: completions.then_some(Empty {}),
+                logging: Empty {},
+                prompts: offers.prompts.then_some(Lists { list_changed: true }),
+                resources: offers.resources.then_some(Resources { list_changed: true, subscribe: true }),
+                tools: offers.tools.then_some(Lists { list_changed: true }),
+            },
+            server_info,
+            instructions: self.instructions().map(str::to_owned),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "initialize_tests.rs"]
+mod tests;
