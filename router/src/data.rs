@@ -8,19 +8,21 @@ use std::{
 };
 
 /// One value a type.
+///
+/// A value is kept as the `Arc` it came in, so that it is found without asking again that its type is `Send`.
 #[derive(Clone, Default)]
 pub struct DataMap(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl DataMap {
     /// Keeps a value; an earlier one of its type is replaced.
-    pub fn insert<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), value);
+    pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        self.0.insert(TypeId::of::<Arc<T>>(), Arc::new(value));
     }
 
     /// The value of this type.
     #[must_use]
-    pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        self.0.get(&TypeId::of::<T>()).cloned().and_then(|value| value.downcast().ok())
+    pub fn get<T: ?Sized + 'static>(&self) -> Option<Arc<T>> {
+        self.0.get(&TypeId::of::<Arc<T>>()).and_then(|value| value.downcast_ref::<Arc<T>>()).cloned()
     }
 }
 

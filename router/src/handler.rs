@@ -10,6 +10,12 @@ use futures_util::future::LocalBoxFuture;
 use crate::{call::Call, error::McpError};
 
 /// An async function of extractors: an `async fn` or a closure that returns a future, with at most 12 parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an async function whose parameters are all extractors",
+    label = "not a handler",
+    note = "a handler is an `async fn` of at most 12 parameters, or a closure that returns a future",
+    note = "it is kept in the server, so it must be `Send + Sync + 'static`; its future need not be `Send`"
+)]
 pub trait Handler<Args>: Send + Sync + 'static {
     /// What the future results in.
     type Output;

@@ -11,6 +11,7 @@ pub mod definition;
 pub mod dispatch;
 pub mod era;
 pub mod error;
+pub mod extract;
 pub mod handler;
 pub mod id;
 pub mod initialize;
@@ -19,4 +20,22 @@ pub mod link;
 pub mod log;
 mod params;
 pub mod peer;
+pub mod result;
 pub mod router;
+mod schema;
+pub mod tool;
+
+pub use schema::SchemaError;
+
+/// What the macros' code names. Not for use by hand; it may change in any release.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::tool::{
+        Tool,
+        annotated::{
+            Argument, Arguments, Extractor, Param, Params, ToolCall, ToolFn, ToolParam, extractor, param,
+        },
+    };
+}
+
+pub use actix_mcp_macros::tool;

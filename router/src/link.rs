@@ -3,14 +3,20 @@
 //! A handler never sees a session, a stream or a wire id: it holds a [`Link`], which carries its call's token. Once the
 //! call has ended, whatever the link is given reaches nobody.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::{error::McpError, peer::ClientCapability};
+use crate::{
+    call::Origin,
+    cancelled::Cancelled,
+    era::Revision,
+    error::McpError,
+    peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
+};
 
 /// One call's way back to its session; implemented by the session actor, and by tests.
 pub trait Link: fmt::Debug + Send + Sync + 'static {
@@ -34,6 +40,57 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
 
     /// Whether the call is still in flight, as far as this side knows. A `false` is final.
     fn is_live(&self) -> bool;
+}
+
+/// A call that has no session: what it is given reaches nobody, and a question is answered with [`AskError::Gone`].
+///
+/// For unit tests of tools and extractors, with [`Origin::detached`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLink;
+
+impl Link for NoLink {
+    fn room(&self, _: usize) -> BoxFuture<'static, Room> {
+        Box::pin(std::future::ready(Room::default()))
+    }
+
+    fn try_room(&self, _: usize) -> Room {
+        Room::default()
+    }
+
+    fn emit(&self, _: Bytes, _: Room) {}
+
+    fn ask(&self, _: Question, _: Room) -> Asked {
+        let (answer, receiver) = oneshot::channel();
+        // the receiver is in our hands: it cannot be gone
+        drop(answer.send(Err(AskError::Gone)));
+        Asked { answer: receiver, withdraw: Box::new(|| ()) }
+    }
+
+    fn close_stream(&self) {}
+
+    fn is_live(&self) -> bool {
+        false
+    }
+}
+
+impl Origin {
+    /// The origin of a call that belongs to no session, at the newest revision: for unit tests.
+    #[must_use]
+    pub fn detached() -> Self {
+        let nobody = Peer::new(
+            Revision::V2025_11_25,
+            ClientCapabilities::default(),
+            Implementation::default(),
+            None,
+        );
+        Self {
+            peer: Arc::new(nobody),
+            link: Arc::new(NoLink),
+            cancelled: Cancelled::default(),
+            principal: None,
+            http: None,
+        }
+    }
 }
 
 /// A share of a stream's queue, given back when the message that holds it leaves the queue.

@@ -1,0 +1,116 @@
+//! `#[tool]` on a free function.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Attribute, FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Type, spanned::Spanned};
+
+use crate::{
+    options::{Options, description, doc},
+    refuse::refuse,
+};
+
+/// A parameter, as the outer function and the metadata know it.
+struct Parameter {
+    /// What the outer function calls it.
+    ident: Ident,
+    ty: Type,
+    /// How the metadata gets it.
+    source: TokenStream,
+}
+
+/// The function, its metadata, and the way from the one to the other: the return type.
+pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result<TokenStream> {
+    let mut function: ItemFn = syn::parse2(function)?;
+    refuse(&function)?;
+    let options = Options::parse(options)?;
+    let krate = &options.krate;
+    let private = quote!(#krate::__private);
+
+    let vis = function.vis.clone();
+    let ident = function.sig.ident.clone();
+    let name =
+        options.name.as_ref().map_or_else(|| unraw(&ident).into_token_stream(), ToTokens::to_token_stream);
+    let meta = format_ident!("__mcp_{}", unraw(&ident));
+    let description = description(&options, &function.attrs);
+    let calls = &options.calls;
+    let output = match &function.sig.output {
+        ReturnType::Default => quote_spanned!(ident.span()=> ()),
+        ReturnType::Type(_, output) => output.to_token_stream(),
+    };
+    let output_span = output.span();
+
+    let inputs = function.sig.inputs.iter_mut().enumerate();
+    let parameters: Vec<_> = inputs.filter_map(|(index, input)| parameter(index, input, &private)).collect();
+    let idents: Vec<_> = parameters.iter().map(|each| &each.ident).collect();
+    let types: Vec<_> = parameters.iter().map(|each| &each.ty).collect();
+    let sources = parameters.iter().map(|each| &each.source);
+
+    let (outer, inner): (Vec<_>, Vec<_>) = function.attrs.drain(..).partition(belongs_outside);
+    let cfg: Vec<_> = outer.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
+    function.attrs = inner;
+    function.vis = syn::Visibility::Inherited;
+    let output_type = quote_spanned!(output_span=> type Output = #output;);
+
+    Ok(quote! {
+        #(#outer)*
+        #[allow(clippy::too_many_arguments)]
+        #vis fn #ident(#(#idents: #types),*)
+            -> #private::ToolCall<#meta, impl ::core::future::Future<Output = #output>>
+        {
+            #[allow(clippy::unused_async, clippy::too_many_arguments)]
+            #function
+            #private::ToolCall::new(#ident(#(#idents),*))
+        }
+
+        #(#cfg)*
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, missing_debug_implementations, unnameable_types)]
+        #vis struct #meta;
+
+        #(#cfg)*
+        #[automatically_derived]
+        impl #private::ToolFn for #meta {
+            const NAME: &'static str = #name;
+            #output_type
+            type Params = (#(#types,)*);
+
+            fn params() -> impl #private::Params<Values = Self::Params> {
+                (#(#sources,)*)
+            }
+
+            fn define(tool: #private::Tool) -> #private::Tool {
+                tool #description #calls
+            }
+        }
+    })
+}
+
+/// Takes a parameter's documentation off it, where rustc does not allow it.
+fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> Option<Parameter> {
+    let FnArg::Typed(PatType { attrs, pat, ty, .. }) = input else { return None };
+    let doc = doc(attrs);
+    attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+    let ty = Type::clone(ty);
+    let (ident, source) = match &**pat {
+        Pat::Ident(pattern) if pattern.subpat.is_none() => {
+            let name = unraw(&pattern.ident);
+            (pattern.ident.clone(), quote_spanned!(ty.span()=> #private::param::<#ty, _>(#name, #doc)))
+        }
+        pattern => {
+            let ident = Ident::new(&format!("__mcp_{index}"), pattern.span());
+            (ident, quote_spanned!(ty.span()=> #private::extractor::<#ty>()))
+        }
+    };
+    Some(Parameter { ident, ty, source })
+}
+
+/// The name without `r#`.
+fn unraw(ident: &Ident) -> String {
+    let name = ident.to_string();
+    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+}
+
+/// Attributes for callers and readers; all others (`#[instrument]`, lints) are about the body.
+fn belongs_outside(attribute: &Attribute) -> bool {
+    ["doc", "cfg", "deprecated", "must_use"].iter().any(|name| attribute.path().is_ident(name))
+}

@@ -1,0 +1,139 @@
+//! What a handler will need, found out when it is registered.
+
+use std::any::type_name;
+
+use actix_web::{HttpRequest, web};
+use schemars::{JsonSchema, SchemaGenerator};
+
+use crate::{
+    data::DataMap,
+    extract::FromCall,
+    schema::{self, Property, SchemaError},
+};
+
+/// Collects what a handler's extractors need: arguments, and values that the application must provide.
+#[derive(Debug)]
+pub struct About {
+    /// One for all arguments, so that they share their `$defs`.
+    generator: SchemaGenerator,
+    arguments: Arguments,
+    needs: Needs,
+}
+
+#[derive(Debug)]
+enum Arguments {
+    /// The handler takes none.
+    None,
+    /// One type takes all of them.
+    Whole(serde_json::Value),
+    /// Each is a parameter.
+    Each(Vec<Property>),
+    /// Both, or two types take all of them.
+    Twice,
+}
+
+/// The values a handler needs from its application, by type.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    data: Vec<Need>,
+    listens: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    name: &'static str,
+    in_server: fn(&DataMap) -> bool,
+    in_app: fn(&HttpRequest) -> bool,
+}
+
+impl About {
+    /// What this extractor, or tuple of extractors, needs.
+    #[must_use]
+    pub fn of<A: FromCall>() -> Self {
+        let mut about = Self::new();
+        A::describe(&mut about);
+        about
+    }
+
+    pub(crate) fn new() -> Self {
+        Self { generator: schema::input_generator(), arguments: Arguments::None, needs: Needs::default() }
+    }
+
+    /// The handler takes all its arguments as one `T`.
+    pub fn arguments<T: JsonSchema>(&mut self) {
+        self.arguments = match self.arguments {
+            Arguments::None => Arguments::Whole(schema::root::<T>(&mut self.generator)),
+            Arguments::Whole(_) | Arguments::Each(_) | Arguments::Twice => Arguments::Twice,
+        };
+    }
+
+    /// The handler takes an argument of this name.
+    pub(crate) fn argument<T: JsonSchema>(&mut self, name: &'static str, doc: &'static str, required: bool) {
+        let schema = self.generator.subschema_for::<T>().to_value();
+        let property = Property { name, doc, required, schema };
+        match &mut self.arguments {
+            Arguments::None => self.arguments = Arguments::Each(vec![property]),
+            Arguments::Each(properties) => properties.push(property),
+            Arguments::Whole(_) | Arguments::Twice => self.arguments = Arguments::Twice,
+        }
+    }
+
+    /// The handler needs a `web::Data<T>`, of its app or of its server.
+    pub fn data<T: ?Sized + 'static>(&mut self) {
+        self.needs.data.push(Need {
+            name: type_name::<T>(),
+            in_server: |data| data.get::<T>().is_some(),
+            in_app: |request| request.app_data::<web::Data<T>>().is_some(),
+        });
+    }
+
+    /// The handler wants to be told of a cancellation, and gets a grace.
+    pub fn listens(&mut self) {
+        self.needs.listens = true;
+    }
+
+    /// Describes what the handler can do without.
+    pub(crate) fn optional(&mut self, describe: impl FnOnce(&mut Self)) {
+        let needed = self.needs.data.len();
+        describe(self);
+        self.needs.data.truncate(needed);
+    }
+
+    /// The schema of the arguments as the types say it, before it is made fit for clients; what else is needed.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaError::Twice`] if more than one parameter takes all arguments, or one does beside plain ones.
+    pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Needs) {
+        let schema = match self.arguments {
+            Arguments::None => Ok(schema::object(Vec::new(), serde_json::Map::new())),
+            Arguments::Whole(schema) => Ok(schema),
+            Arguments::Each(properties) => {
+                Ok(schema::object(properties, self.generator.take_definitions(true)))
+            }
+            Arguments::Twice => Err(SchemaError::Twice),
+        };
+        (schema, self.needs)
+    }
+}
+
+impl Needs {
+    /// The types of `web::Data` that the server does not have: over stdio these are missing, at start.
+    #[must_use]
+    pub fn missing(&self, server: &DataMap) -> Vec<&'static str> {
+        self.data.iter().filter(|need| !(need.in_server)(server)).map(|need| need.name).collect()
+    }
+
+    /// The types of `web::Data` that neither this request's app nor the server has.
+    #[must_use]
+    pub fn missing_in(&self, request: &HttpRequest, server: &DataMap) -> Vec<&'static str> {
+        let missing = |need: &&Need| !(need.in_app)(request) && !(need.in_server)(server);
+        self.data.iter().filter(missing).map(|need| need.name).collect()
+    }
+
+    /// Whether the handler wants to be told of a cancellation.
+    #[must_use]
+    pub fn listening(&self) -> bool {
+        self.listens
+    }
+}

@@ -1,0 +1,94 @@
+//! Extractors that know the client.
+
+use std::{
+    future::{Future, ready},
+    sync::Arc,
+};
+
+use bytestring::ByteString;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::{
+    call::Call,
+    era::Revision,
+    error::McpError,
+    extract::{FromCall, args::cut},
+    peer::{ClientCapabilities, Implementation, Peer, Principal},
+};
+
+/// The session of the call, as far as a handler may know it.
+#[derive(Clone, Debug)]
+pub struct Session(Arc<Peer>);
+
+impl Session {
+    /// The revision that was agreed on.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.0.revision
+    }
+
+    /// What the client calls itself. It may call itself anything.
+    #[must_use]
+    pub fn client(&self) -> &Implementation {
+        &self.0.info
+    }
+
+    /// What the client can do.
+    #[must_use]
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.0.capabilities
+    }
+
+    /// The session's id, where the transport has one. Whoever knows it and the principal can act in the session: do not
+    /// log it.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.0.session_id.as_deref()
+    }
+}
+
+impl FromCall for Session {
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        ready(Ok(Self(call.peer().clone())))
+    }
+}
+
+/// Refuses a call that acts for nobody with -32600; take an `Option<Principal>` to serve it.
+impl FromCall for Principal {
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        let principal = call.principal().cloned();
+        ready(principal.ok_or_else(|| McpError::invalid_request("the request has no principal")))
+    }
+}
+
+/// The request's `_meta` object; empty where there is none.
+#[derive(Clone, Debug)]
+pub struct Meta(Option<ByteString>);
+
+impl Meta {
+    /// The member `key`; `None` where it is absent.
+    ///
+    /// # Errors
+    ///
+    /// -32602 if it is there and is no `T`.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, McpError> {
+        let wrong = |err: serde_json::Error| McpError::invalid_params(cut(&format!("_meta, {key}: {err}")));
+        let Some(text) = &self.0 else { return Ok(None) };
+        let members: std::collections::HashMap<String, &RawValue> =
+            serde_json::from_str(text).map_err(wrong)?;
+        members.get(key).map(|value| serde_json::from_str(value.get())).transpose().map_err(wrong)
+    }
+
+    /// The whole object as JSON text.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        self.0.as_deref().unwrap_or("{}")
+    }
+}
+
+impl FromCall for Meta {
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        ready(Ok(Self(call.meta().cloned())))
+    }
+}

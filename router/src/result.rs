@@ -1,0 +1,242 @@
+//! What a tool returns, and what becomes of it.
+//!
+//! Three ways out of a tool: a result; a result with `isError`, which the model reads; a protocol error ([`McpError`]).
+
+use std::{any::Any, error::Error, fmt};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{
+    content::{Content, MetaMap},
+    error::McpError,
+    schema::{self, Checked, SchemaError},
+};
+
+/// The result of a tool, in the shape of the newest revision.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The blocks the model reads, in order.
+    pub content: Vec<Content>,
+    /// The result for programs, as JSON: what the tool's output schema describes. From 2025-06-18 on.
+    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Box<RawValue>>,
+    /// The tool failed, and `content` says how.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+impl ToolResult {
+    /// A result without content.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new().content(Content::text(text))
+    }
+
+    /// A failure that the model reads.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Adds a block of content.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<Content>) -> Self {
+        self.content.push(content.into());
+        self
+    }
+
+    /// Gives the structured content. If no content was added when the tool returns, its JSON text becomes the content,
+    /// for clients that do not know structured content.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON, such as a map whose keys are no strings.
+    // MCP 2025-11-25 server/tools, Structured Content: SHOULD also return the serialized JSON in a text block
+    pub fn structured(mut self, value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        self.structured = Some(to_raw_value(value)?);
+        Ok(self)
+    }
+
+    /// Adds a member of `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.meta.get_or_insert_default().insert(key.into(), value.into());
+        self
+    }
+}
+
+/// A schema of structured content, derived from a tool's result type.
+#[derive(Clone, Debug)]
+pub struct OutputSchema(pub(crate) Result<Checked, SchemaError>);
+
+impl OutputSchema {
+    /// The schema of `T` as it is serialized.
+    #[must_use]
+    pub fn of<T: JsonSchema>() -> Self {
+        Self(schema::derived_output::<T>())
+    }
+}
+
+/// A type that a tool can return.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "no result of a tool",
+    note = "derive `serde::Serialize` and `schemars::JsonSchema` for `{Self}` and return `Json(value)`",
+    note = "or return text, a number, `bool`, `()`, `Content`, `Vec<Content>`, `ToolResult`, or a `Result` of one of them"
+)]
+pub trait IntoToolResult {
+    /// The schema of the structured content, where every result has some.
+    fn output_schema() -> Option<OutputSchema> {
+        None
+    }
+
+    /// Converts what the tool returned.
+    ///
+    /// # Errors
+    ///
+    /// A protocol error: the request failed, rather than the tool.
+    fn into_tool_result(self) -> Result<ToolResult, McpError>;
+}
+
+impl IntoToolResult for ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(self)
+    }
+}
+
+/// No content.
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::new())
+    }
+}
+
+impl IntoToolResult for Content {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::new().content(self))
+    }
+}
+
+impl IntoToolResult for Vec<Content> {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult { content: self, ..ToolResult::new() })
+    }
+}
+
+macro_rules! as_text {
+    ($($kind:ty)*) => {$(
+        /// Its text.
+        impl IntoToolResult for $kind {
+            fn into_tool_result(self) -> Result<ToolResult, McpError> {
+                Ok(ToolResult::text(self.to_string()))
+            }
+        }
+    )*};
+}
+
+as_text! { &'static str bool char i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 }
+
+impl IntoToolResult for String {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::text(self))
+    }
+}
+
+/// A result for programs: structured content, described by the schema of `T`, with its JSON as text beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+/// A type that can be a tool's structured content: `Serialize` and `JsonSchema`. Implemented for all that are both.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the structured content of a tool: it needs both `Serialize` and `JsonSchema`",
+    label = "lacks `Serialize` or `JsonSchema`",
+    note = "add `#[derive(serde::Serialize, schemars::JsonSchema)]` to `{Self}`"
+)]
+pub trait Structured: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> Structured for T {}
+
+impl<T: Structured> IntoToolResult for Json<T> {
+    fn output_schema() -> Option<OutputSchema> {
+        Some(OutputSchema::of::<T>())
+    }
+
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::new().structured(&self.0).unwrap_or_else(|err| {
+            log::error!("a tool's result has no JSON: {err}");
+            unusable()
+        }))
+    }
+}
+
+/// What the model reads where the tool's result was our, or the author's, mistake.
+pub(crate) fn unusable() -> ToolResult {
+    ToolResult::error("the tool gave a result that does not have the form it declares")
+}
+
+impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
+    fn output_schema() -> Option<OutputSchema> {
+        T::output_schema()
+    }
+
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        match self {
+            Ok(value) => value.into_tool_result(),
+            Err(err) => err.into_tool_error(),
+        }
+    }
+}
+
+/// A type that a tool can fail with: every `Display + 'static`.
+///
+/// An [`McpError`] (itself, or directly in a `Box<dyn Error>` or an `anyhow::Error`, under any `context`) is a protocol
+/// error. It is not looked for among an error's sources: there it may be what *the client* answered to a question.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool's error",
+    label = "does not implement `Display`",
+    note = "derive `thiserror::Error` for `{Self}`, or implement `Display`; or use `String`, `anyhow::Error` or `McpError`"
+)]
+pub trait ToolError: 'static {
+    /// The result that the model reads: the whole chain of an `anyhow::Error`, the `Display` of everything else.
+    ///
+    /// # Errors
+    ///
+    /// The [`McpError`] that it is.
+    fn into_tool_error(self) -> Result<ToolResult, McpError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: fmt::Display + 'static> ToolError for E {
+    fn into_tool_error(self) -> Result<ToolResult, McpError> {
+        match protocol_error(&self) {
+            Some(err) => Err(err.clone()),
+            None => Ok(ToolResult::error(format!("{self:#}"))),
+        }
+    }
+}
+
+/// The type is known at compile time, so that for most this costs nothing.
+fn protocol_error(err: &dyn Any) -> Option<&McpError> {
+    fn boxed<E: ?Sized + 'static>(err: &dyn Any) -> Option<&E> {
+        err.downcast_ref::<Box<E>>().map(|boxed| &**boxed)
+    }
+    #[cfg(feature = "anyhow")]
+    if let Some(err) = err.downcast_ref::<anyhow::Error>() {
+        return err.downcast_ref();
+    }
+    err.downcast_ref()
+        .or_else(|| boxed::<dyn Error>(err)?.downcast_ref())
+        .or_else(|| boxed::<dyn Error + Send>(err)?.downcast_ref())
+        .or_else(|| boxed::<dyn Error + Send + Sync>(err)?.downcast_ref())
+}

@@ -1,0 +1,223 @@
+//! JSON schemas of tools: derived ones made such that real clients take them, hand-written ones left as they are.
+//!
+//! **Invariant:** a schema is looked at when its tool is registered, never when it is called or listed: what is listed
+//! is text, what is checked is compiled. Nothing is ever fetched.
+
+use std::{fmt, sync::Arc};
+
+use jsonschema::Validator;
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json, value::RawValue};
+
+use crate::extract::in_one_line;
+
+mod tidy;
+
+/// Why a schema is refused, when its tool is registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The text is no JSON.
+    #[error("it is no JSON: {0}")]
+    NoJson(String),
+    /// The root is not `"type": "object"`, as all revisions ask of the schema of arguments.
+    // MCP 2025-11-25 server/tools, Data Types: inputSchema MUST be a valid JSON Schema object
+    #[error(
+        "its root is no object (`\"type\": \"object\"` is missing): the arguments of a tool are a struct, not {0}"
+    )]
+    NoObject(String),
+    /// A `$ref` that leaves the schema. Nothing is ever fetched.
+    #[error("`$ref` to {0:?}: only references inside the schema (`#/$defs/..`) are followed")]
+    RemoteRef(String),
+    /// It is no valid JSON schema, or a `$ref` inside it leads nowhere.
+    #[error("it is no valid schema: {0}")]
+    Invalid(String),
+    /// An `Args<T>` beside plain arguments, or two of them.
+    #[error(
+        "an `Args<T>` takes all arguments, so it stands alone: no other `Args` and no plain argument beside it"
+    )]
+    Twice,
+}
+
+/// A schema that was looked at: what lists show, and what values are held against.
+#[derive(Clone)]
+pub(crate) struct Checked {
+    pub(crate) listed: Box<RawValue>,
+    /// `None` where reading the value into its type checks as much.
+    pub(crate) validator: Option<Arc<Validator>>,
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checked").field("listed", &self.listed).finish_non_exhaustive()
+    }
+}
+
+/// An argument that is a parameter of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Property {
+    pub(crate) name: &'static str,
+    /// Its description; empty if there is none.
+    pub(crate) doc: &'static str,
+    pub(crate) required: bool,
+    pub(crate) schema: Value,
+}
+
+/// For arguments: what may be read.
+// no `$schema`: 2020-12 is what its absence means (MCP 2025-11-25 basic, JSON Schema Usage)
+pub(crate) fn input_generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None).into_generator()
+}
+
+/// The schema of `T` as a root of its own, with its `$defs`, without the title that is only `T`'s name.
+pub(crate) fn root<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    let mut schema = generator.root_schema_for::<T>().to_value();
+    if let Value::Object(members) = &mut schema
+        && members.get("title").is_some_and(|title| *title == *T::schema_name())
+    {
+        members.shift_remove("title");
+    }
+    schema
+}
+
+/// The schema of an object with these properties, in this order.
+pub(crate) fn object(properties: Vec<Property>, defs: Map<String, Value>) -> Value {
+    if properties.is_empty() {
+        return json!({"type": "object", "additionalProperties": false});
+    }
+    let required: Vec<_> = properties.iter().filter(|each| each.required).map(|each| each.name).collect();
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), required.into());
+    }
+    let properties = properties.into_iter().map(|each| (each.name.to_owned(), described(each)));
+    schema.insert("properties".to_owned(), Value::Object(properties.collect()));
+    if !defs.is_empty() {
+        schema.insert("$defs".to_owned(), Value::Object(defs));
+    }
+    Value::Object(schema)
+}
+
+/// A property's schema, with the parameter's documentation in place of its type's.
+fn described(property: Property) -> Value {
+    let mut schema = match property.schema {
+        Value::Object(members) => members,
+        // `true`: anything
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    };
+    if !property.doc.is_empty() {
+        schema.shift_remove("description");
+        schema.shift_insert(0, "description".to_owned(), property.doc.into());
+    }
+    Value::Object(schema)
+}
+
+/// A derived schema of arguments.
+///
+/// What is listed is narrower than what is accepted: an optional property is listed as its plain type, but null still
+/// reads as `None`. So values are held against the schema as it was before.
+pub(crate) fn derived_input(mut schema: Value) -> Result<Checked, SchemaError> {
+    must_be_object(&schema)?;
+    let validator = compile(&schema)?;
+    let validator = tidy::says_more_than_serde(&mut schema).then_some(validator);
+    tidy::for_clients(&mut schema);
+    Ok(Checked { listed: raw(&schema)?, validator })
+}
+
+/// A derived schema of structured content.
+pub(crate) fn derived_output<T: JsonSchema>() -> Result<Checked, SchemaError> {
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.meta_schema = None)
+        .into_generator();
+    let mut schema = root::<T>(&mut generator);
+    let validator = compile(&schema)?;
+    tidy::output(&mut schema);
+    Ok(Checked { listed: raw(&schema)?, validator: Some(validator) })
+}
+
+/// A schema of arguments that the author wrote: listed byte for byte and always checked.
+pub(crate) fn written_input(json: &str) -> Result<Checked, SchemaError> {
+    let checked = written(json)?;
+    must_be_object(&value(checked.listed.get())?)?;
+    Ok(checked)
+}
+
+/// A schema that the author wrote. Line breaks, which a line of stdio cannot hold, become spaces.
+pub(crate) fn written(json: &str) -> Result<Checked, SchemaError> {
+    let schema = value(json)?;
+    let validator = compile(&schema)?;
+    let listed = RawValue::from_string(in_one_line(json.trim()).into_owned())
+        .map_err(|err| SchemaError::NoJson(err.to_string()))?;
+    Ok(Checked { listed, validator: Some(validator) })
+}
+
+fn value(json: &str) -> Result<Value, SchemaError> {
+    serde_json::from_str(json).map_err(|err| SchemaError::NoJson(err.to_string()))
+}
+
+fn raw(schema: &Value) -> Result<Box<RawValue>, SchemaError> {
+    serde_json::value::to_raw_value(schema).map_err(|err| SchemaError::NoJson(err.to_string()))
+}
+
+fn must_be_object(schema: &Value) -> Result<(), SchemaError> {
+    if schema.get("type").is_some_and(|kind| kind == "object") {
+        return Ok(());
+    }
+    Err(SchemaError::NoObject(match (schema.get("type").and_then(Value::as_str), schema.get("oneOf")) {
+        (Some(kind), _) => format!("a value of type {kind}"),
+        (None, Some(_)) => "an enum".to_owned(),
+        (None, None) => "just anything".to_owned(),
+    }))
+}
+
+/// # Errors
+///
+/// [`SchemaError::RemoteRef`] and [`SchemaError::Invalid`].
+fn compile(schema: &Value) -> Result<Arc<Validator>, SchemaError> {
+    if let Some(remote) = tidy::remote_ref(schema) {
+        return Err(SchemaError::RemoteRef(remote));
+    }
+    let compiled = jsonschema::options().offline().build(schema);
+    compiled.map(Arc::new).map_err(|err| SchemaError::Invalid(err.to_string()))
+}
+
+/// What is wrong with a value: the path to it, and a sentence.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    /// Such as `a.b[0]`; empty for the whole.
+    pub(crate) path: String,
+    pub(crate) what: String,
+}
+
+/// Holds JSON text against a schema.
+///
+/// # Errors
+///
+/// The first mismatch; its text does not quote the value.
+pub(crate) fn check(validator: &Validator, json: &str) -> Result<(), Mismatch> {
+    let value: Value =
+        serde_json::from_str(json).map_err(|err| Mismatch { path: String::new(), what: err.to_string() })?;
+    validator.validate(&value).map_err(|err| Mismatch {
+        path: dotted(err.instance_path().as_str()),
+        what: err.masked_with("the value").to_string(),
+    })
+}
+
+/// A JSON pointer as the path that serde would name: `/a/0/b` is `a[0].b`.
+fn dotted(pointer: &str) -> String {
+    let mut path = String::new();
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
+            path.push_str(&format!("[{step}]"));
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&step);
+        }
+    }
+    path
+}

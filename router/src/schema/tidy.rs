@@ -1,0 +1,207 @@
+//! What is changed in a derived schema before clients see it, and what is asked of every schema.
+//!
+//! Clients drop tools, or arguments, over what schemars writes with good reason: `"format": "uint64"`, which JSON Schema
+//! does not know, `["string", "null"]`, `anyOf` with null. Each change here is one that some client needs.
+
+use schemars::{
+    Schema,
+    transform::{RecursiveTransform, Transform},
+};
+use serde_json::{Map, Value, json};
+
+/// The formats of JSON Schema 2020-12 (validation, 7.3); every other is a Rust type's name.
+const FORMATS: [&str; 19] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
+/// Keywords that restrict a value further than its Rust type does.
+const RESTRICTIONS: [&str; 26] = [
+    "pattern",
+    "minLength",
+    "maxLength",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
+    "patternProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "not",
+    "if",
+    "then",
+    "else",
+    "allOf",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+fn each(schema: &mut Value, change: impl FnMut(&mut Schema)) {
+    if let Ok(schema) = schema.try_into() {
+        RecursiveTransform(change).transform(schema);
+    }
+}
+
+/// The first `$ref` that leads out of the schema.
+pub(super) fn remote_ref(schema: &Value) -> Option<String> {
+    let mut remote = None;
+    each(&mut schema.clone(), |schema| {
+        let targets = ["$ref", "$dynamicRef"].into_iter().filter_map(|key| schema.get(key)?.as_str());
+        if let Some(target) = targets.into_iter().find(|target| !target.starts_with('#')) {
+            remote.get_or_insert_with(|| target.to_owned());
+        }
+    });
+    remote
+}
+
+/// Whether a value may fit its Rust type and not this schema, which was derived from the type.
+pub(super) fn says_more_than_serde(schema: &mut Value) -> bool {
+    let mut more = false;
+    each(schema, |schema| {
+        let Some(members) = schema.as_object() else { return };
+        more |= RESTRICTIONS.iter().any(|keyword| members.contains_key(*keyword)) || bounds(members);
+    });
+    more
+}
+
+/// Whether there are bounds other than those of the Rust integer that `format` names.
+fn bounds(members: &Map<String, Value>) -> bool {
+    let format = members.get("format").and_then(Value::as_str).unwrap_or_default();
+    let of_type = match format {
+        "uint8" => (json!(u8::MIN), json!(u8::MAX)),
+        "int8" => (json!(i8::MIN), json!(i8::MAX)),
+        "uint16" => (json!(u16::MIN), json!(u16::MAX)),
+        "int16" => (json!(i16::MIN), json!(i16::MAX)),
+        "uint" | "uint32" | "uint64" | "uint128" => (json!(0), Value::Null),
+        _ => (Value::Null, Value::Null),
+    };
+    let more = |keyword: &str, own: &Value| members.get(keyword).is_some_and(|bound| bound != own);
+    more("minimum", &of_type.0) || more("maximum", &of_type.1)
+}
+
+/// Makes a derived schema of arguments such that clients take it.
+pub(super) fn for_clients(schema: &mut Value) {
+    each(schema, |schema| {
+        let Some(members) = schema.as_object_mut() else { return };
+        drop_foreign_format(members);
+        drop_null(members);
+        if let Some(Value::Object(properties)) = members.get_mut("properties") {
+            properties.values_mut().for_each(spell_out_any);
+        }
+        if let Some(items) = members.get_mut("items") {
+            spell_out_any(items);
+        }
+    });
+    if let Value::Object(members) = schema
+        && is_empty(members)
+    {
+        *schema = json!({"type": "object", "additionalProperties": false});
+    }
+}
+
+/// Makes a derived schema of structured content such that clients take it. Null stays: it is what `None` is written as.
+pub(super) fn output(schema: &mut Value) {
+    each(schema, |schema| {
+        if let Some(members) = schema.as_object_mut() {
+            drop_foreign_format(members);
+        }
+    });
+    // an enum of objects: up to 2025-11-25 the root must say that it is one
+    let Value::Object(members) = schema else { return };
+    let all_objects = |key: &str| {
+        let branches = members.get(key).and_then(Value::as_array);
+        branches
+            .is_some_and(|all| all.iter().all(|each| each.get("type").is_some_and(|kind| kind == "object")))
+    };
+    if !members.contains_key("type") && (all_objects("oneOf") || all_objects("anyOf")) {
+        members.shift_insert(0, "type".to_owned(), "object".into());
+    }
+}
+
+fn drop_foreign_format(members: &mut Map<String, Value>) {
+    let format = members.get("format").and_then(Value::as_str);
+    if format.is_some_and(|format| !FORMATS.contains(&format)) {
+        members.shift_remove("format");
+    }
+}
+
+/// Takes null out: `Option<T>` is listed as `T`, and that it need not be given is said by `required`.
+fn drop_null(members: &mut Map<String, Value>) {
+    members.shift_remove("nullable");
+    if members.get("default").is_some_and(Value::is_null) {
+        members.shift_remove("default");
+    }
+    if let Some(kind) = members.get_mut("type")
+        && let Some(kinds) = kind.as_array_mut()
+        && kinds.len() > 1
+    {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = kinds.as_mut_slice() {
+            *kind = only.take();
+        }
+    }
+    if let Some(Value::Array(values)) = members.get_mut("enum")
+        && values.len() > 1
+    {
+        values.retain(|value| !value.is_null());
+    }
+    for key in ["anyOf", "oneOf"] {
+        let Some(Value::Array(branches)) = members.get_mut(key) else { continue };
+        let before = branches.len();
+        branches.retain(|branch| branch.get("type").is_none_or(|kind| kind != "null"));
+        if branches.len() < before
+            && let [only] = branches.as_mut_slice()
+        {
+            let only = only.take();
+            members.shift_remove(key);
+            if let Value::Object(only) = only {
+                for (key, value) in only {
+                    members.entry(key).or_insert(value);
+                }
+            }
+        }
+    }
+}
+
+/// `true` is a schema that some clients cannot read; `{}` says the same.
+fn spell_out_any(schema: &mut Value) {
+    if *schema == Value::Bool(true) {
+        *schema = json!({});
+    }
+}
+
+/// Whether this is the schema of a struct without fields.
+fn is_empty(members: &Map<String, Value>) -> bool {
+    members.iter().all(|(key, value)| match key.as_str() {
+        "type" | "description" | "title" => true,
+        "additionalProperties" => *value == Value::Bool(false),
+        "properties" => value.as_object().is_some_and(Map::is_empty),
+        _ => false,
+    })
+}

@@ -1,0 +1,238 @@
+//! Functions with `#[tool]` on them: what the macro's code is made of.
+//!
+//! The macro keeps the function and changes its return type to [`ToolCall<M, _>`](ToolCall), a future like the one it
+//! was. `M` carries the name, the documentation and the parameters; it is found through the return type, so that
+//! `.tool(add)` needs nothing but the function.
+
+use std::{
+    future::Future,
+    marker::PhantomData,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use pin_project_lite::pin_project;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{
+    IntoTool, Tool,
+    handler::{HandlerTool, Source},
+};
+use crate::{
+    call::Call,
+    error::McpError,
+    extract::{self, About, Fields, FromCall},
+    handler::Handler,
+    result::IntoToolResult,
+};
+
+pin_project! {
+    /// The future of a function with `#[tool]` on it.
+    pub struct ToolCall<M, F> {
+        #[pin]
+        future: F,
+        meta: PhantomData<fn() -> M>,
+    }
+}
+
+impl<M, F> ToolCall<M, F> {
+    /// The future that the function would have returned.
+    #[inline]
+    pub fn new(future: F) -> Self {
+        Self { future, meta: PhantomData }
+    }
+}
+
+impl<M, F: Future> Future for ToolCall<M, F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.project().future.poll(cx)
+    }
+}
+
+impl<M, F> std::fmt::Debug for ToolCall<M, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolCall").finish_non_exhaustive()
+    }
+}
+
+/// What `#[tool]` knows of a function.
+pub trait ToolFn: 'static {
+    /// The tool's name.
+    const NAME: &'static str;
+    /// What the function returns, awaited.
+    type Output: IntoToolResult;
+    /// Its parameters.
+    type Params: 'static;
+
+    /// How each parameter is got. The one place where the macro names their types, so that each mistake is told once.
+    fn params() -> impl Params<Values = Self::Params>;
+
+    /// Adds the description and what the attribute says.
+    fn define(tool: Tool) -> Tool {
+        tool
+    }
+}
+
+/// Marks functions with `#[tool]` on them, for [`IntoTool`].
+#[derive(Debug)]
+pub struct Annotated<T>(PhantomData<T>);
+
+/// A parameter: an argument of the call, or an extractor. `Kind` says which, and is found by the compiler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a tool: it is neither a tool argument nor an extractor",
+    label = "neither an argument nor an extractor",
+    note = "to make it an argument: add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to `{Self}`",
+    note = "to make it an extractor: implement `FromCall` for `{Self}`, or take what the app holds as `web::Data<{Self}>`"
+)]
+pub trait ToolParam<Kind>: Sized + 'static {
+    /// Whether it is read from the arguments.
+    const IS_ARGUMENT: bool;
+
+    /// Says what it needs.
+    fn describe(about: &mut About, name: &'static str, doc: &'static str);
+
+    /// Takes its value.
+    fn take(call: &Call, fields: &Arguments<'_>, name: &str) -> impl Future<Output = Result<Self, McpError>>;
+}
+
+/// The members of a call's arguments.
+#[derive(Debug)]
+pub struct Arguments<'a>(Fields<'a>);
+
+/// The kind of a parameter that is an argument.
+#[derive(Debug)]
+pub struct Argument;
+
+/// The kind of a parameter that is an extractor.
+#[derive(Debug)]
+pub struct Extractor;
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
+    const IS_ARGUMENT: bool = true;
+
+    fn describe(about: &mut About, name: &'static str, doc: &'static str) {
+        // required is what serde cannot make of nothing
+        about.argument::<T>(name, doc, extract::of_nothing::<T>().is_none());
+    }
+
+    fn take(_: &Call, fields: &Arguments<'_>, name: &str) -> impl Future<Output = Result<Self, McpError>> {
+        std::future::ready(extract::argument(&fields.0, name))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: FromCall> ToolParam<Extractor> for T {
+    const IS_ARGUMENT: bool = false;
+
+    fn describe(about: &mut About, _: &'static str, _: &'static str) {
+        T::describe(about);
+    }
+
+    fn take(call: &Call, _: &Arguments<'_>, _: &str) -> impl Future<Output = Result<Self, McpError>> {
+        T::from_call(call)
+    }
+}
+
+/// One parameter.
+#[derive(Debug)]
+pub struct Param<T, Kind> {
+    name: &'static str,
+    doc: &'static str,
+    kind: PhantomData<fn() -> (T, Kind)>,
+}
+
+/// A parameter with a name: whatever its type allows.
+#[must_use]
+pub fn param<T: ToolParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T, Kind> {
+    Param { name, doc, kind: PhantomData }
+}
+
+/// A parameter that is a pattern: an extractor.
+#[must_use]
+pub fn extractor<T: FromCall>() -> Param<T, Extractor> {
+    Param { name: "", doc: "", kind: PhantomData }
+}
+
+/// All parameters of a function.
+pub trait Params {
+    /// Their values.
+    type Values;
+
+    /// Says what they need.
+    fn describe(&self, about: &mut About);
+
+    /// Takes their values.
+    fn extract(&self, call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
+}
+
+/// The parameters come from the arguments and from extractors, as [`ToolFn::params`] says.
+struct Named<M>(PhantomData<M>);
+
+impl<M: ToolFn> Source for Named<M> {
+    type Values = M::Params;
+
+    async fn extract(call: &Call) -> Result<M::Params, McpError> {
+        M::params().extract(call).await
+    }
+}
+
+fn tool<M: ToolFn, F: Handler<M::Params, Output = M::Output>>(handler: F) -> Tool {
+    let mut about = About::new();
+    M::params().describe(&mut about);
+    let run = HandlerTool { handler, _source: PhantomData::<fn(Named<M>)> };
+    M::define(Tool::of(M::NAME.to_owned(), about, M::Output::output_schema(), Arc::new(run)))
+}
+
+macro_rules! annotated {
+    ($($param:ident $kind:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<Func, M, Fut, $($param,)*> IntoTool<Annotated<(M, Fut, $($param,)*)>> for Func
+        where
+            Func: Fn($($param),*) -> ToolCall<M, Fut> + Send + Sync + 'static,
+            M: ToolFn<Params = ($($param,)*)>,
+            Fut: Future<Output = M::Output> + 'static,
+        {
+            fn into_tool(self) -> Tool {
+                tool::<M, _>(self)
+            }
+        }
+
+        impl<$($param: ToolParam<$kind>, $kind,)*> Params for ($(Param<$param, $kind>,)*) {
+            type Values = ($($param,)*);
+
+            #[allow(non_snake_case, unused_variables)]
+            fn describe(&self, about: &mut About) {
+                let ($($param,)*) = self;
+                $($param::describe(about, $param.name, $param.doc);)*
+            }
+
+            #[allow(non_snake_case, unused_variables, clippy::unused_unit)]
+            async fn extract(&self, call: &Call) -> Result<Self::Values, McpError> {
+                let ($($param,)*) = self;
+                let fields = if false $(|| $param::IS_ARGUMENT)* { Fields::read(call)? } else { Fields::default() };
+                let fields = Arguments(fields);
+                Ok(($($param::take(call, &fields, $param.name).await?,)*))
+            }
+        }
+    };
+}
+
+annotated! {}
+annotated! { A KA }
+annotated! { A KA B KB }
+annotated! { A KA B KB C KC }
+annotated! { A KA B KB C KC D KD }
+annotated! { A KA B KB C KC D KD E KE }
+annotated! { A KA B KB C KC D KD E KE F KF }
+annotated! { A KA B KB C KC D KD E KE F KF G KG }
+annotated! { A KA B KB C KC D KD E KE F KF G KG H KH }
+annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI }
+annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI J KJ }
+annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI J KJ K KK }
+annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI J KJ K KK L KL }

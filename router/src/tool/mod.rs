@@ -1,0 +1,347 @@
+//! A tool: its definition, what it needs, and its handler with all types erased.
+//!
+//! **Invariant:** a tool that was registered has schemas that were looked at ([`Tool::check`]), and what it answers
+//! conforms to what it declares.
+
+use std::{fmt, sync::Arc};
+
+use futures_util::future::LocalBoxFuture;
+use serde_json::value::RawValue;
+
+use crate::{
+    call::Call,
+    content::{Icon, MetaMap},
+    definition::{ToolAnnotations, ToolDefinition},
+    error::{ErrorCode, McpError},
+    extract::{About, Needs, bad, cut, in_one_line, told},
+    result::{OutputSchema, ToolResult, unusable},
+    schema::{self, Checked, SchemaError},
+};
+
+pub(crate) mod annotated;
+mod handler;
+
+pub use annotated::Annotated;
+use handler::Invoke;
+pub use handler::ToolHandler;
+
+/// The longest name of a tool, in bytes.
+const NAME_BYTES: usize = 8 * 1024;
+
+/// A tool: an async function of extractors with a name, or with `#[tool]` on it.
+///
+/// ```
+/// use actix_mcp_router::{extract::Args, tool::Tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add {
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// async fn add(Args(Add { a, b }): Args<Add>) -> i64 {
+///     a + b
+/// }
+///
+/// let tool = Tool::new("add", add).description("Adds two integers.").read_only(true);
+/// assert!(tool.check().is_ok());
+/// ```
+#[derive(Clone)]
+pub struct Tool {
+    definition: ToolDefinition,
+    /// Of the schema in the definition; an error until [`Tool::check`] reports it, or another schema replaces it.
+    input: Result<Checked, SchemaError>,
+    /// The same of the output schema, where there is one.
+    output: Option<Result<Checked, SchemaError>>,
+    needs: Needs,
+    run: Arc<dyn Invoke>,
+}
+
+/// A tool that cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidTool {
+    /// The name is empty.
+    #[error("a tool has no name")]
+    NoName,
+    /// The name is longer than 8 KiB.
+    #[error("a tool's name has {0} bytes, more than 8192")]
+    LongName(usize),
+    /// The schema of the arguments.
+    #[error("tool {tool:?}, schema of its arguments: {source}")]
+    Input {
+        /// The tool's name.
+        tool: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// The schema of the structured content.
+    #[error("tool {tool:?}, schema of its output: {source}")]
+    Output {
+        /// The tool's name.
+        tool: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+}
+
+impl Tool {
+    /// A tool of this name.
+    ///
+    /// The handler's arguments, if it takes an [`Args<T>`](crate::extract::Args), are described by the schema of `T`;
+    /// its structured content, if it returns a [`Json<T>`](crate::result::Json), by that of that `T`. A mistake in them
+    /// is reported when the tool is registered.
+    #[must_use]
+    pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
+    where
+        F: ToolHandler<A>,
+        A: 'static,
+    {
+        F::into_tool(handler, name.into())
+    }
+
+    /// `about` and `output` are what the handler's types say of it.
+    fn of(name: String, about: About, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
+        let (schema, needs) = about.finish();
+        let definition = ToolDefinition {
+            name,
+            title: None,
+            description: None,
+            input_schema: RawValue::NULL.to_owned(),
+            output_schema: None,
+            annotations: None,
+            icons: Vec::new(),
+            meta: None,
+        };
+        let input = schema.and_then(schema::derived_input);
+        Self { definition, input, output: output.map(|output| output.0), needs, run }.listed()
+    }
+
+    /// Puts the schemas into the definition.
+    fn listed(mut self) -> Self {
+        if let Ok(input) = &self.input {
+            self.definition.input_schema = input.listed.clone();
+        }
+        if let Some(Ok(output)) = &self.output {
+            self.definition.output_schema = Some(output.listed.clone());
+        }
+        self
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.definition.title = Some(title.into());
+        self
+    }
+
+    /// What it does, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.definition.description = Some(description.into());
+        self
+    }
+
+    /// All hints at once.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.definition.annotations = Some(annotations);
+        self
+    }
+
+    /// The hint that it changes nothing.
+    #[must_use]
+    pub fn read_only(mut self, hint: bool) -> Self {
+        self.hints().read_only_hint = Some(hint);
+        self
+    }
+
+    /// The hint that it may destroy something. Clients assume so.
+    #[must_use]
+    pub fn destructive(mut self, hint: bool) -> Self {
+        self.hints().destructive_hint = Some(hint);
+        self
+    }
+
+    /// The hint that the same call twice does no more than once.
+    #[must_use]
+    pub fn idempotent(mut self, hint: bool) -> Self {
+        self.hints().idempotent_hint = Some(hint);
+        self
+    }
+
+    /// The hint that it reaches the world outside. Clients assume so.
+    #[must_use]
+    pub fn open_world(mut self, hint: bool) -> Self {
+        self.hints().open_world_hint = Some(hint);
+        self
+    }
+
+    fn hints(&mut self) -> &mut ToolAnnotations {
+        self.definition.annotations.get_or_insert_default()
+    }
+
+    /// Adds an icon.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Adds a member of `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
+        self
+    }
+
+    /// A schema of the arguments that you wrote, as JSON text, in place of the derived one.
+    ///
+    /// It is listed byte for byte, but for line breaks, which become spaces. Arguments must fit both the handler's
+    /// types and this schema.
+    #[must_use]
+    pub fn input_schema(mut self, json: impl AsRef<str>) -> Self {
+        self.input = schema::written_input(json.as_ref());
+        self.listed()
+    }
+
+    /// A schema of the structured content that you wrote, as JSON text; listed as [`Tool::input_schema`] says.
+    ///
+    /// Every result that is no error must then have structured content that fits it.
+    #[must_use]
+    pub fn output_schema(mut self, json: impl AsRef<str>) -> Self {
+        self.output = Some(schema::written(json.as_ref()));
+        self.listed()
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// The tool as lists show it.
+    #[must_use]
+    pub fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    /// What the tool needs from its application.
+    #[must_use]
+    pub fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    /// Whether the tool can be registered; asked by whoever registers it.
+    ///
+    /// # Errors
+    ///
+    /// The author's first mistake.
+    // names are not held to the specification's SHOULD (1 to 128 of A-Za-z0-9_-.): clients take more than that
+    pub fn check(&self) -> Result<(), InvalidTool> {
+        let name = self.name();
+        if name.is_empty() {
+            return Err(InvalidTool::NoName);
+        }
+        if name.len() > NAME_BYTES {
+            return Err(InvalidTool::LongName(name.len()));
+        }
+        if let Err(source) = &self.input {
+            return Err(InvalidTool::Input { tool: name.to_owned(), source: source.clone() });
+        }
+        if let Some(Err(source)) = &self.output {
+            return Err(InvalidTool::Output { tool: name.to_owned(), source: source.clone() });
+        }
+        Ok(())
+    }
+
+    /// Calls the tool: checks and extracts its arguments, runs the handler, checks what it returned.
+    ///
+    /// Arguments that do not fit are a result with `isError` that names the argument, at every revision.
+    ///
+    /// # Errors
+    ///
+    /// In the future: -32602 if the arguments are no object, -32603 if the application lacks what the tool needs, and
+    /// whatever [`McpError`] the handler returns.
+    ///
+    /// # Panics
+    ///
+    /// The future panics if the handler does, or the `Display` of its error.
+    #[must_use]
+    pub fn call(self: &Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<ToolResult, McpError>> {
+        Arc::clone(&self.run).invoke(Arc::clone(self), call)
+    }
+
+    /// Holds the arguments against the schema, where that says more than the types they were read into.
+    fn check_arguments(&self, call: &Call) -> Result<(), McpError> {
+        let Ok(Checked { validator: Some(validator), .. }) = &self.input else { return Ok(()) };
+        schema::check(validator, call.arguments()).map_err(|wrong| bad(&wrong.path, &cut(&wrong.what)))
+    }
+
+    /// Makes the result what was declared: an error result has no structured content, any other has what the output
+    /// schema asks for, or becomes an error that is ours.
+    // MCP 2025-11-25 server/tools, Output Schema: servers MUST provide structured results that conform
+    fn finish(&self, mut result: ToolResult) -> ToolResult {
+        if result.is_error {
+            // it would not fit the schema, and clients that check it would hide the message
+            result.structured = None;
+            return result;
+        }
+        if let Some(Ok(Checked { validator: Some(validator), .. })) = &self.output {
+            let wrong = match &result.structured {
+                Some(structured) => schema::check(validator, structured.get()).err(),
+                None => Some(schema::Mismatch { path: String::new(), what: "is missing".to_owned() }),
+            };
+            if let Some(schema::Mismatch { path, what }) = wrong {
+                log::error!(tool = self.name(); "structured content does not fit the output schema: {path:?} {what}");
+                return unusable();
+            }
+        }
+        if let Some(structured) = &result.structured {
+            let line = in_one_line(structured.get());
+            if result.content.is_empty() {
+                result.content.push(line.as_ref().into());
+            }
+            if let std::borrow::Cow::Owned(line) = line {
+                result.structured = RawValue::from_string(line).ok();
+            }
+        }
+        result
+    }
+}
+
+/// What becomes of a call whose extractors refused it.
+///
+/// Wrong arguments are told to the model, which can correct them, rather than to the client.
+// MCP 2025-11-25 server/tools, Error Handling: input validation errors are tool execution errors
+fn refusal(call: &Call, err: McpError) -> Result<ToolResult, McpError> {
+    if err.code == ErrorCode::INVALID_PARAMS {
+        return Ok(ToolResult::error(err.message));
+    }
+    Err(told(call, err))
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.definition.name).finish_non_exhaustive()
+    }
+}
+
+/// What can be registered as a tool: a [`Tool`], or a function with `#[tool]` on it.
+///
+/// `Marker` is found by the compiler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not a tool",
+    note = "put `#[tool]` on the function, or name it: `Tool::new(\"name\", function)`"
+)]
+pub trait IntoTool<Marker> {
+    /// The tool.
+    fn into_tool(self) -> Tool;
+}
+
+impl IntoTool<()> for Tool {
+    fn into_tool(self) -> Tool {
+        self
+    }
+}
