@@ -28,6 +28,15 @@ pub struct Origin {
     pub http: Option<HttpRequest>,
 }
 
+/// What a request brings with it beside its message.
+#[derive(Clone, Debug, Default)]
+pub struct Bearings {
+    /// Who it acts for.
+    pub principal: Option<Principal>,
+    /// The HTTP request, where there is one.
+    pub http: Option<HttpRequest>,
+}
+
 /// A call of a tool, prompt, resource reader or completer, as its extractors see it.
 ///
 /// It stays on the worker that accepted the request; what an extractor takes from it may be sent elsewhere.

@@ -5,7 +5,7 @@
 use bytestring::ByteString;
 
 /// Something that clients may want to know.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Change {
     /// A tool was added or removed.
     Tools,

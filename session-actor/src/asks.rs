@@ -1,0 +1,78 @@
+//! Requests of ours that the client has not answered yet.
+//!
+//! **Invariant:** an ask belongs to the call that asked and is removed once: by its answer, its time, its author, or the
+//! end of its call.
+
+use std::collections::HashMap;
+
+use actix_mcp_router::{id::RequestId, link::AskError};
+use bytestring::ByteString;
+use tokio::sync::oneshot;
+
+use crate::token::Token;
+
+/// Who waits for the answer to one request of ours.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    /// The call that asked.
+    pub(crate) call: Token,
+    /// Which of the call's questions this is.
+    pub(crate) nth: u64,
+    /// The one who waits; may have gone.
+    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
+}
+
+/// The open asks of one session, by the id that went out.
+#[derive(Debug, Default)]
+pub(crate) struct Asks {
+    open: HashMap<i64, Ask>,
+    last: i64,
+}
+
+impl Asks {
+    /// Opens an ask; the id is for the wire.
+    pub(crate) fn open(&mut self, ask: Ask) -> i64 {
+        self.last += 1;
+        self.open.insert(self.last, ask);
+        self.last
+    }
+
+    /// Takes the ask that went out under this id.
+    pub(crate) fn take(&mut self, id: &RequestId) -> Option<Ask> {
+        match id {
+            RequestId::Integer(id) => self.open.remove(id),
+            RequestId::Unsigned(_) | RequestId::String(_) => None,
+        }
+    }
+
+    /// The wire id of a call's `nth` question, if it is open.
+    pub(crate) fn find(&self, call: Token, nth: u64) -> Option<i64> {
+        self.open.iter().find(|(_, ask)| ask.call == call && ask.nth == nth).map(|(id, _)| *id)
+    }
+
+    /// The wire ids of a call's open asks.
+    pub(crate) fn of(&self, call: Token) -> Vec<i64> {
+        self.open.iter().filter(|(_, ask)| ask.call == call).map(|(id, _)| *id).collect()
+    }
+
+    /// Drops the asks of a call that ended.
+    pub(crate) fn drop_of(&mut self, call: Token) {
+        // few sessions have an ask open when a call ends, so the usual price is one look at a length
+        if !self.open.is_empty() {
+            self.open.retain(|_, ask| ask.call != call);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Takes all of them, at the session's end.
+    pub(crate) fn clear(&mut self) {
+        self.open.clear();
+    }
+}

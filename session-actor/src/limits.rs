@@ -1,0 +1,56 @@
+//! What one session may take. Each limit is named by the error or log line it causes.
+
+use std::time::Duration;
+
+use crate::replay::ReplayLimits;
+
+/// The limits of a session.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Requests in flight, at most; one more is refused. 1 024 by default.
+    pub in_flight: usize,
+    /// Requests to the client that are open at once, at most. 1 024 by default.
+    pub asks: usize,
+    /// Resource subscriptions, at most. 1 024 by default.
+    pub subscriptions: usize,
+    /// Standalone streams, at most. 8 by default.
+    pub streams: usize,
+    /// Bytes queued on a stream, at most; every message counts for at least a 256th. 256 KiB by default.
+    pub queue_bytes: usize,
+    /// What is kept for clients that come back.
+    pub replay: ReplayLimits,
+    /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
+    pub ask_timeout: Duration,
+    /// How long a cancelled handler that listens may go on. 2 s by default.
+    pub grace: Duration,
+    /// How long running calls may go on when the client has closed its end or the server shuts down. 5 s by default.
+    pub drain: Duration,
+    /// How long a stream may stand still with messages waiting before it is closed. 30 s by default.
+    pub stall: Duration,
+    /// How long a change notice may be held back so that later ones of its kind join it. 50 ms by default.
+    pub coalesce: Duration,
+    /// How long a session may be idle: nothing in flight, no open stream, no open ask. 30 min by default.
+    pub idle: Duration,
+}
+
+/// The longest a request to the client may stay unanswered, whatever its author asks for.
+pub const ASK_TIMEOUT_MAX: Duration = Duration::from_secs(600);
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            in_flight: 1024,
+            asks: 1024,
+            subscriptions: 1024,
+            streams: 8,
+            queue_bytes: 256 * 1024,
+            replay: ReplayLimits::default(),
+            ask_timeout: Duration::from_secs(60),
+            grace: Duration::from_secs(2),
+            drain: Duration::from_secs(5),
+            stall: Duration::from_secs(30),
+            coalesce: Duration::from_millis(50),
+            idle: Duration::from_secs(1800),
+        }
+    }
+}

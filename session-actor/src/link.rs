@@ -1,0 +1,120 @@
+//! A call's way back to its session: [`Link`] as the session sees it.
+//!
+//! What a handler emits waits in its call's outbox until the session fetches it, in order; one [`Emit`] tells the session
+//! that there is something, so a burst costs one message.
+//!
+//! **Invariant:** once the session has taken the call, the outbox accepts nothing.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use actix::WeakAddr;
+use actix_mcp_router::link::{AskError, Asked, Link, Question, Room};
+use bytes::Bytes;
+use futures_util::future::{BoxFuture, FutureExt, ready};
+use tokio::sync::oneshot;
+
+use crate::{
+    queue::{Backlog, Flow, Frame},
+    session::{Ask, CloseStream, Emit, SessionActor, Withdraw},
+    token::Token,
+};
+
+/// What a call and its session share.
+#[derive(Debug)]
+pub(crate) struct CallLink {
+    call: Token,
+    session: WeakAddr<SessionActor>,
+    flow: Arc<Flow>,
+    outbox: Mutex<Outbox>,
+    /// Numbers the call's questions, so that one can be taken back.
+    asked: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Outbox {
+    backlog: Backlog,
+    /// The call was taken.
+    ended: bool,
+}
+
+impl CallLink {
+    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>, flow: Arc<Flow>) -> Self {
+        Self { call, session, flow, outbox: Mutex::default(), asked: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn flow(&self) -> &Arc<Flow> {
+        &self.flow
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Outbox> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What waits in the outbox, oldest first.
+    pub(crate) fn take(&self) -> impl Iterator<Item = Frame> + use<> {
+        self.lock().backlog.take().into_iter()
+    }
+
+    /// Closes the outbox; what still waits in it is given out for the last time.
+    pub(crate) fn end(&self) -> impl Iterator<Item = Frame> + use<> {
+        let mut outbox = self.lock();
+        outbox.ended = true;
+        outbox.backlog.take().into_iter()
+    }
+}
+
+impl Link for CallLink {
+    fn room(&self, bytes: usize) -> BoxFuture<'static, Room> {
+        if self.lock().ended {
+            return ready(Room(None)).boxed();
+        }
+        self.flow.clone().room(bytes).boxed()
+    }
+
+    fn try_room(&self, bytes: usize) -> Room {
+        self.flow.try_room(bytes)
+    }
+
+    fn emit(&self, json: Bytes, room: Room) {
+        let mut outbox = self.lock();
+        if outbox.ended {
+            return;
+        }
+        let wake = outbox.backlog.is_empty();
+        outbox.backlog.push(Frame { bytes: json, room, droppable: true }, &self.flow);
+        drop(outbox);
+        if wake && let Some(session) = self.session.upgrade() {
+            session.do_send(Emit { call: self.call });
+        }
+    }
+
+    fn ask(&self, question: Question, room: Room) -> Asked {
+        let (reply, answer) = oneshot::channel();
+        let (call, nth) = (self.call, self.asked.fetch_add(1, Ordering::Relaxed));
+        match self.session.upgrade() {
+            Some(session) if !self.lock().ended => session.do_send(Ask { call, nth, question, room, reply }),
+            // the receiver may be gone already; then nobody waits
+            _ => drop(reply.send(Err(AskError::Gone))),
+        }
+        let session = self.session.clone();
+        let withdraw = move || {
+            if let Some(session) = session.upgrade() {
+                session.do_send(Withdraw { call, nth });
+            }
+        };
+        Asked { answer, withdraw: Box::new(withdraw) }
+    }
+
+    fn close_stream(&self) {
+        if let Some(session) = self.session.upgrade() {
+            session.do_send(CloseStream { call: self.call });
+        }
+    }
+
+    fn is_live(&self) -> bool {
+        !self.lock().ended && self.session.upgrade().is_some_and(|session| session.connected())
+    }
+}

@@ -1,0 +1,285 @@
+//! The bounded queues between a handler and the bytes of its stream.
+//!
+//! A message holds its [`Room`] from the moment its author was allowed to send it until its bytes leave the last queue, so
+//! the room of a stream bounds all its queues at once, and a message that is dropped anywhere gives its room back.
+//!
+//! **Invariant:** a frame that must arrive (an answer, a request to the client) is never dropped to make room.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use actix_mcp_router::link::Room;
+use bytes::Bytes;
+use tokio::sync::Semaphore;
+
+/// A message counts for at least this share of a queue, which so holds at most 256 messages.
+const MIN_SHARE: usize = 256; // messages
+/// A stream that has not moved for this long makes the oldest message go.
+const STILL: Duration = Duration::from_secs(1);
+
+/// The room of one stream: how much may wait in its queues.
+#[derive(Debug)]
+pub struct Flow {
+    bytes: usize,
+    room: Arc<Semaphore>,
+    /// Counts frames that left; unchanged for a second means that the stream stands still.
+    moved: AtomicU64,
+    /// Counts frames that were dropped to make room.
+    dropped: AtomicU64,
+}
+
+impl Flow {
+    /// Room for `bytes` bytes, or a 256th of that many messages.
+    #[must_use]
+    pub fn new(bytes: usize) -> Arc<Self> {
+        let bytes = bytes.clamp(MIN_SHARE, Semaphore::MAX_PERMITS >> 3);
+        Arc::new(Self {
+            bytes,
+            room: Arc::new(Semaphore::new(bytes)),
+            moved: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        })
+    }
+
+    /// How many frames have left so far.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Relaxed)
+    }
+
+    /// How many frames were dropped to make room.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    fn share(&self, bytes: usize) -> u32 {
+        u32::try_from(bytes.clamp(self.bytes / MIN_SHARE, self.bytes)).unwrap_or(u32::MAX)
+    }
+
+    /// The room there is now.
+    pub(crate) fn try_room(&self, bytes: usize) -> Room {
+        Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
+    }
+
+    /// Waits for room; gives up, without any, when the stream has not moved for a second.
+    ///
+    /// # Cancellation
+    ///
+    /// A dropped wait takes no room.
+    pub(crate) async fn room(self: Arc<Self>, bytes: usize) -> Room {
+        let mut acquire = std::pin::pin!(self.room.clone().acquire_many_owned(self.share(bytes)));
+        loop {
+            let before = self.moved.load(Ordering::Relaxed);
+            match tokio::time::timeout(STILL, acquire.as_mut()).await {
+                Ok(permit) => return Room(permit.ok()),
+                Err(_) if self.moved.load(Ordering::Relaxed) == before => return Room(None),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// One message on its way out.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) bytes: Bytes,
+    /// Given back when the frame is dropped, wherever that is.
+    pub(crate) room: Room,
+    /// Whether it may go to make room: notifications may, answers and requests to the client may not.
+    pub(crate) droppable: bool,
+}
+
+impl Frame {
+    pub(crate) fn kept(bytes: Bytes) -> Self {
+        Self { bytes, room: Room(None), droppable: false }
+    }
+}
+
+/// Frames in order. Without room, the oldest that may go makes way.
+#[derive(Debug, Default)]
+pub(crate) struct Backlog(VecDeque<Frame>);
+
+impl Backlog {
+    pub(crate) fn push(&mut self, frame: Frame, flow: &Flow) {
+        if frame.droppable
+            && frame.room.0.is_none()
+            && let Some(oldest) = self.0.iter().position(|frame| frame.droppable)
+        {
+            self.0.remove(oldest);
+            flow.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        self.0.push_back(frame);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn take(&mut self) -> VecDeque<Frame> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// Makes the queue of one stream: the session's end and the writer's end.
+#[must_use]
+pub fn queue(flow: Arc<Flow>) -> (Sink, Source) {
+    let shared = Arc::new(Shared { flow, state: Mutex::default() });
+    (Sink(shared.clone()), Source(shared))
+}
+
+#[derive(Debug)]
+struct Shared {
+    flow: Arc<Flow>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    backlog: Backlog,
+    bytes: usize,
+    /// The writer, waiting for a frame.
+    reader: Option<Waker>,
+    /// Whoever waits for the writer to go, or to catch up.
+    watcher: Option<Waker>,
+    /// No frame will follow.
+    finished: bool,
+    /// The writer has gone.
+    closed: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The end of a queue that frames are put into.
+#[derive(Clone, Debug)]
+pub struct Sink(Arc<Shared>);
+
+impl Sink {
+    /// Puts a frame in; it is dropped if the writer has gone.
+    pub(crate) fn push(&self, frame: Frame) {
+        let mut state = self.0.lock();
+        if state.closed || state.finished {
+            return;
+        }
+        state.bytes += frame.bytes.len();
+        state.backlog.push(frame, &self.0.flow);
+        if let Some(reader) = state.reader.take() {
+            drop(state);
+            reader.wake();
+        }
+    }
+
+    /// Nothing follows: the writer ends when it has written what is there.
+    pub(crate) fn finish(&self) {
+        let mut state = self.0.lock();
+        state.finished = true;
+        if let Some(reader) = state.reader.take() {
+            drop(state);
+            reader.wake();
+        }
+    }
+
+    /// The stream's room.
+    #[must_use]
+    pub fn flow(&self) -> &Arc<Flow> {
+        &self.0.flow
+    }
+
+    /// How many frames wait.
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().backlog.0.len()
+    }
+
+    /// Waits until the writer has gone.
+    pub(crate) async fn closed(&self) {
+        self.watch(|state| state.closed).await;
+    }
+
+    /// Waits until less than this many bytes and frames wait, or the writer has gone.
+    ///
+    /// One task at a time may wait here or for the writer to go.
+    pub async fn below(&self, bytes: usize, frames: usize) {
+        self.watch(|state| state.closed || (state.bytes < bytes && state.backlog.0.len() < frames)).await;
+    }
+
+    async fn watch(&self, until: impl Fn(&State) -> bool) {
+        poll_fn(|cx| {
+            let mut state = self.0.lock();
+            if until(&state) {
+                return Poll::Ready(());
+            }
+            state.watcher = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// The end of a queue that its writer takes frames from. Dropping it closes the queue.
+#[derive(Debug)]
+pub struct Source(Arc<Shared>);
+
+impl Source {
+    /// The next frame's bytes; `None` once the queue is finished and empty.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.0.lock();
+        let Some(frame) = state.backlog.0.pop_front() else {
+            if state.finished {
+                return Poll::Ready(None);
+            }
+            state.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        };
+        state.bytes -= frame.bytes.len();
+        let watcher = state.watcher.take();
+        drop(state);
+        self.0.flow.moved.fetch_add(1, Ordering::Relaxed);
+        if let Some(watcher) = watcher {
+            watcher.wake();
+        }
+        Poll::Ready(Some(frame.bytes))
+    }
+
+    /// Waits for the next frame.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again; no frame is lost.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The next frame, if there is one now.
+    pub fn try_next(&mut self) -> Option<Bytes> {
+        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(frame) => frame,
+            Poll::Pending => None,
+        }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.closed = true;
+        let frames = state.backlog.take();
+        state.bytes = 0;
+        let watcher = state.watcher.take();
+        drop(state);
+        // gives the room back, outside the lock
+        drop(frames);
+        if let Some(watcher) = watcher {
+            watcher.wake();
+        }
+    }
+}

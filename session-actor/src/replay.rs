@@ -1,0 +1,210 @@
+//! The replay ring: what was sent on a session's streams, so that a client whose stream broke can fetch the rest.
+//!
+//! Pure: time comes in with every event.
+//!
+//! **Invariant:** an event is only ever given out under the number of the stream it was sent on.
+// MCP 2025-11-25 basic/transports, Resumability and Redelivery: MUST NOT replay messages of a different stream
+
+use std::{collections::VecDeque, fmt, str::FromStr, time::Duration};
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+/// The id of an event: the stream it was sent on, and its place there. The priming event is number 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EventId {
+    /// The stream's number, which never repeats in a session.
+    pub stream: u64,
+    /// The event's place on its stream, from 0.
+    pub event: u64,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.stream, self.event)
+    }
+}
+
+/// A text that is no event id of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an event id of this server")]
+pub struct NoEventId;
+
+impl FromStr for EventId {
+    type Err = NoEventId;
+
+    fn from_str(text: &str) -> Result<Self, NoEventId> {
+        let (stream, event) = text.split_once('-').ok_or(NoEventId)?;
+        let id = Self {
+            stream: stream.parse().map_err(|_| NoEventId)?,
+            event: event.parse().map_err(|_| NoEventId)?,
+        };
+        // only the one spelling that we gave: no sign, no leading zero
+        if id.to_string() == text { Ok(id) } else { Err(NoEventId) }
+    }
+}
+
+/// How much the ring keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayLimits {
+    /// Events, at most. 512 by default; 0 keeps nothing.
+    pub events: usize,
+    /// Bytes of events, at most. 1 MiB by default.
+    pub bytes: usize,
+    /// How long an event is kept. 5 minutes by default.
+    pub life: Duration,
+}
+
+impl Default for ReplayLimits {
+    fn default() -> Self {
+        Self { events: 512, bytes: 1024 * 1024, life: Duration::from_secs(300) }
+    }
+}
+
+#[derive(Debug)]
+struct Kept {
+    id: EventId,
+    json: Bytes,
+    at: Instant,
+    /// An answer nobody has been given yet: it goes last when room is made.
+    unfetched: bool,
+}
+
+/// The events of all streams of one session, oldest first.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    limits: ReplayLimits,
+    kept: VecDeque<Kept>,
+    bytes: usize,
+}
+
+impl Replay {
+    pub(crate) fn new(limits: ReplayLimits) -> Self {
+        Self { limits, kept: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Keeps an event. `unfetched` marks an answer whose stream has no reader.
+    pub(crate) fn keep(&mut self, id: EventId, json: Bytes, unfetched: bool, now: Instant) {
+        self.expire(now);
+        self.bytes += json.len();
+        self.kept.push_back(Kept { id, json, at: now, unfetched });
+        while self.kept.len() > self.limits.events || self.bytes > self.limits.bytes {
+            let victim = self.kept.iter().position(|kept| !kept.unfetched).unwrap_or(0);
+            match self.kept.remove(victim) {
+                Some(gone) => self.bytes -= gone.json.len(),
+                None => break,
+            }
+        }
+    }
+
+    /// Everything kept on the stream of `last` after it, in order; `None` if something in between is gone.
+    ///
+    /// `sent` is how many events the stream has had so far, where the stream is still known.
+    pub(crate) fn after(
+        &mut self,
+        last: EventId,
+        sent: Option<u64>,
+        now: Instant,
+    ) -> Option<Vec<(EventId, Bytes)>> {
+        self.expire(now);
+        let mut expected = last.event + 1;
+        let mut events = Vec::new();
+        for kept in
+            self.kept.iter_mut().filter(|kept| kept.id.stream == last.stream && kept.id.event > last.event)
+        {
+            if kept.id.event != expected {
+                return None;
+            }
+            expected += 1;
+            kept.unfetched = false;
+            events.push((kept.id, kept.json.clone()));
+        }
+        match sent {
+            Some(sent) if sent != expected => None,
+            _ => Some(events),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.kept.clear();
+        self.bytes = 0;
+    }
+
+    fn expire(&mut self, now: Instant) {
+        while let Some(oldest) = self.kept.front() {
+            if now.saturating_duration_since(oldest.at) < self.limits.life {
+                break;
+            }
+            self.bytes -= oldest.json.len();
+            self.kept.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(stream: u64, event: u64) -> EventId {
+        EventId { stream, event }
+    }
+
+    fn ring(events: usize, bytes: usize) -> Replay {
+        Replay::new(ReplayLimits { events, bytes, life: Duration::from_secs(300) })
+    }
+
+    fn events(replay: &mut Replay, last: EventId) -> Option<Vec<u64>> {
+        let now = Instant::now();
+        Some(replay.after(last, None, now)?.into_iter().map(|(id, _)| id.event).collect())
+    }
+
+    #[test]
+    fn a_stream_gets_its_own_events_in_order_and_no_others() {
+        let mut replay = ring(10, 1000);
+        let now = Instant::now();
+        for event in 1..4 {
+            replay.keep(id(1, event), Bytes::from_static(b"a"), false, now);
+            replay.keep(id(2, event), Bytes::from_static(b"b"), false, now);
+        }
+        assert_eq!(events(&mut replay, id(1, 1)), Some(vec![2, 3]));
+        assert_eq!(events(&mut replay, id(2, 0)), Some(vec![1, 2, 3]));
+        assert_eq!(events(&mut replay, id(3, 0)), Some(vec![]));
+    }
+
+    #[test]
+    fn a_gap_is_told_apart_from_an_end() {
+        let mut replay = ring(2, 1000);
+        let now = Instant::now();
+        for event in 1..4 {
+            replay.keep(id(1, event), Bytes::from_static(b"a"), false, now);
+        }
+        assert_eq!(events(&mut replay, id(1, 0)), None, "event 1 was evicted");
+        assert_eq!(events(&mut replay, id(1, 1)), Some(vec![2, 3]));
+        assert!(replay.after(id(1, 3), Some(4), now).is_some_and(|events| events.is_empty()));
+        assert!(replay.after(id(1, 3), Some(9), now).is_none(), "events 4 to 8 were evicted");
+    }
+
+    #[test]
+    fn bytes_and_age_are_bounded_and_an_unfetched_answer_goes_last() {
+        let mut replay = ring(100, 10);
+        let now = Instant::now();
+        replay.keep(id(1, 1), Bytes::from_static(b"answer"), true, now);
+        for event in 1..20 {
+            replay.keep(id(2, event), Bytes::from_static(b"xxx"), false, now);
+        }
+        assert!(replay.bytes <= 10);
+        assert_eq!(events(&mut replay, id(1, 0)), Some(vec![1]));
+        replay.keep(id(2, 20), Bytes::from_static(b"xxx"), false, now + Duration::from_secs(300));
+        assert_eq!(replay.kept.len(), 1, "all that is 5 minutes old is gone");
+    }
+
+    #[test]
+    fn only_our_own_spelling_is_an_event_id() {
+        assert_eq!("3-7".parse(), Ok(id(3, 7)));
+        for text in
+            ["", "3", "-", "3-", "-7", "+3-7", "03-7", "3-7-1", "3-x", " 3-7", "99999999999999999999-1"]
+        {
+            assert_eq!(text.parse::<EventId>(), Err(NoEventId), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A request comes in: it is admitted under a token, answered at once, or refused.
+//!
+//! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler.
+
+use std::sync::Arc;
+
+use actix::{AsyncContext, Context, Handler, Message};
+use actix_mcp_router::{
+    cancelled::Cancelled,
+    dispatch::Method,
+    era::Feature,
+    error::{ErrorCode, McpError},
+    id::RequestId,
+    initialize::Opening,
+    jsonrpc::{ErrorId, Malformed, Request, encode_error, encode_result},
+    link::Link,
+    peer::Peer,
+    router::Router,
+};
+use serde_json::json;
+use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
+
+use super::{Kept, SessionActor, Way};
+use crate::{
+    link::CallLink,
+    outlet::{Batch, Outlet, Verdict},
+    queue::Frame,
+    state::{Phase, Refused},
+    stats::Counter,
+    token::Token,
+};
+
+/// Asks a session to take a request. Sent by the request's own task, which waits for the reply.
+///
+/// If the actor is gone, the reply is dropped and the request's task ends; whoever waits for its head finds it dropped.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Admit {
+    pub(crate) request: Request,
+    /// What stops the task.
+    pub(crate) running: Running,
+    /// Where the answer goes.
+    pub(crate) outlet: Outlet,
+    /// Told if the request is admitted, with the request back; dropped if the session has answered it.
+    pub(crate) reply: oneshot::Sender<Admission>,
+}
+
+/// A request that was admitted, and what its handler needs.
+#[derive(Debug)]
+pub struct Admission {
+    /// The call's name from now on.
+    pub call: Token,
+    /// The request.
+    pub request: Request,
+    /// The session's client.
+    pub peer: Arc<Peer>,
+    /// The way back to the session.
+    pub link: Arc<dyn Link>,
+}
+
+/// What stops a call's task.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) abort: AbortHandle,
+    pub(crate) cancelled: Cancelled,
+}
+
+impl Handler<Admit> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, admit: Admit, ctx: &mut Self::Context) {
+        let Admit { request, running, outlet, reply } = admit;
+        if self.state.find(&request.id).is_some() {
+            return self.refuse_duplicate(outlet, &request.id);
+        }
+        match self.router.method(&request.method) {
+            Ok(Method::Initialize) => self.initialize(outlet, &request, ctx),
+            Ok(Method::Ping) => self.answer_empty(outlet, &request.id, Ok(())),
+            _ if self.state.phase == Phase::New => {
+                let error = McpError::invalid_params("the session is not open: send `initialize` first");
+                self.refuse(outlet, &request.id, &error, Verdict::Refused);
+            }
+            Ok(Method::SetLevel) => {
+                let result = Router::parse_level(request.params.as_deref());
+                let set = |level| self.peer.iter().for_each(|peer| peer.set_level(level));
+                self.answer_empty(outlet, &request.id, result.map(set));
+            }
+            Ok(Method::Subscribe) => {
+                let result = self.subscribe(request.params.as_deref());
+                self.answer_empty(outlet, &request.id, result);
+            }
+            Ok(Method::Unsubscribe) => {
+                let uri = self.router.subscribable(request.params.as_deref());
+                let result = uri.map(|uri| self.state.unsubscribe(&uri));
+                self.answer_empty(outlet, &request.id, result);
+            }
+            Ok(_) => self.run(request, running, outlet, reply, ctx),
+            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+        }
+    }
+}
+
+impl SessionActor {
+    /// Refuses a second request under a live id. The first is not touched.
+    fn refuse_duplicate(&self, outlet: Outlet, id: &RequestId) {
+        let error = McpError::invalid_request(format!("request id {id} is already in flight"));
+        match outlet {
+            // under the live id every client would fail its first call, so the pipe's error has none: a deliberate
+            // deviation from MCP 2025-11-25 basic, Error Responses
+            Outlet::Line | Outlet::Batch(_) => {
+                log::debug!(session = self.short(), request:% = id; "refused a request id that is in flight");
+                self.answer_at_once(outlet, encode_error(self.no_id(), &error), Verdict::Duplicate);
+            }
+            Outlet::Exchange(_) => self.refuse(outlet, id, &error, Verdict::Duplicate),
+        }
+    }
+
+    /// Puts the call into the map and lets its task go on.
+    fn run(
+        &mut self,
+        request: Request,
+        running: Running,
+        outlet: Outlet,
+        reply: oneshot::Sender<Admission>,
+        ctx: &mut Context<Self>,
+    ) {
+        let Some(peer) = self.peer.clone() else { return };
+        let (flow, session) = (self.flow(), ctx.address().downgrade());
+        let admitted = match self.state.admit(request.id.clone(), Instant::now()) {
+            Ok(admitted) => admitted,
+            Err(refused) => return self.refuse_call(refused, outlet, &request.id),
+        };
+        let link = Arc::new(CallLink::new(admitted.token(), session, flow));
+        let call = admitted.fill(Kept { running, outlet: Way::from(outlet), link: link.clone() });
+        log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
+        // a task that was aborted in between is in the map with its abort handle, and leaves it like any other
+        drop(reply.send(Admission { call, request, peer, link }));
+    }
+
+    fn refuse_call(&self, refused: Refused, outlet: Outlet, id: &RequestId) {
+        let (message, verdict) = match refused {
+            Refused::Duplicate => return self.refuse_duplicate(outlet, id),
+            Refused::Draining => ("the server is shutting down".to_owned(), Verdict::Draining),
+            Refused::Full => {
+                let limit = self.state.limits.in_flight;
+                (format!("too many requests are in flight (the limit is {limit})"), Verdict::Full)
+            }
+        };
+        self.refuse(outlet, id, &McpError::new(ErrorCode::INTERNAL_ERROR, message), verdict);
+    }
+
+    /// Answers `initialize`, once; a second one changes nothing.
+    fn initialize(&mut self, outlet: Outlet, request: &Request, ctx: &mut Context<Self>) {
+        if matches!(outlet, Outlet::Batch(_)) {
+            // MCP 2025-03-26 basic/lifecycle, Initialization: MUST NOT be part of a batch
+            let error = McpError::invalid_request("`initialize` cannot be part of a batch");
+            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
+        }
+        if self.state.phase != Phase::New {
+            let error = McpError::invalid_request("the session is already initialized");
+            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
+        }
+        match Opening::read(request.params.as_deref()) {
+            Ok(client) => {
+                let result = self.router.initialize_result(client.revision);
+                let session_id = self.pipe.is_none().then(|| self.id.clone());
+                self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
+                self.answer_at_once(outlet, encode_result(&request.id, &result), Verdict::Answered(None));
+            }
+            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+        }
+    }
+
+    /// Answers with an empty result, or with the error.
+    // MCP 2025-11-25 basic/utilities/ping and server/utilities/logging: an empty result has no members
+    fn answer_empty(&self, outlet: Outlet, id: &RequestId, result: Result<(), McpError>) {
+        match result {
+            Ok(()) => self.answer_at_once(outlet, encode_result(id, &json!({})), Verdict::Answered(None)),
+            Err(error) => self.refuse(outlet, id, &error, Verdict::Answered(Some(error.code))),
+        }
+    }
+
+    fn subscribe(&mut self, params: Option<&str>) -> Result<(), McpError> {
+        let uri = self.router.subscribable(params)?;
+        let stats = self.sessions.stats();
+        if self.state.subscribe(uri, || stats.count(Counter::Subscriptions)) {
+            return Ok(());
+        }
+        let limit = self.state.limits.subscriptions;
+        let message = format!("too many resource subscriptions (the limit is {limit})");
+        Err(McpError::new(ErrorCode::INTERNAL_ERROR, message))
+    }
+}
+
+impl From<Outlet> for Way {
+    fn from(outlet: Outlet) -> Self {
+        match outlet {
+            Outlet::Exchange(exchange) => Self::Exchange(exchange),
+            Outlet::Line => Self::Line,
+            Outlet::Batch(batch) => Self::Batch(batch),
+        }
+    }
+}
+
+/// Asks whether batches may be served now. Sent by a transport that read one; `false` also if the actor is gone.
+#[derive(Debug, Message)]
+#[rtype(result = "bool")]
+pub struct Batching;
+
+impl Handler<Batching> for SessionActor {
+    type Result = bool;
+
+    fn handle(&mut self, _: Batching, _: &mut Self::Context) -> bool {
+        self.peer.as_ref().is_some_and(|peer| peer.revision.has(Feature::Batching))
+    }
+}
+
+/// Answers what could not be read as a request, on the session's pipe. Sent by its transport; lost with the session.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Refuse {
+    /// What was read, and what is wrong with it.
+    pub malformed: Malformed,
+    /// The batch it was in, if it was in one.
+    pub batch: Option<Arc<Batch>>,
+}
+
+impl Handler<Refuse> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, refuse: Refuse, _: &mut Self::Context) {
+        let Malformed { id, error, .. } = &refuse.malformed;
+        log::debug!(session = self.short(), code = error.code.0; "refused a message: {}", error.message);
+        let id = match id {
+            // an error under a live id would fail the request that owns it
+            Some(id) if self.state.find(id).is_none() => ErrorId::Given(id),
+            _ => self.no_id(),
+        };
+        let json = encode_error(id, error);
+        match refuse.batch {
+            Some(batch) => batch.push(&json),
+            None => self.push_line(Frame::kept(json)),
+        }
+    }
+}

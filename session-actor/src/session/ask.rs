@@ -1,0 +1,149 @@
+//! A call asks the client something: elicitation, sampling, roots.
+//!
+//! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
+
+use std::time::Duration;
+
+use actix::{AsyncContext, Context, Handler, Message};
+use actix_mcp_router::{
+    id::RequestId,
+    jsonrpc::{encode_notification, encode_request},
+    link::{AskError, Question, Room},
+};
+use bytestring::ByteString;
+use serde_json::json;
+use tokio::{sync::oneshot, time::Instant};
+
+use super::SessionActor;
+use crate::{limits::ASK_TIMEOUT_MAX, queue::Frame, state::Phase, token::Token};
+
+/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
+/// that its call has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Ask {
+    pub(crate) call: Token,
+    /// Which of the call's questions this is.
+    pub(crate) nth: u64,
+    pub(crate) question: Question,
+    pub(crate) room: Room,
+    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
+}
+
+impl Handler<Ask> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) {
+        let Ask { call, nth, question, room, reply } = ask;
+        // what the handler sent before its question goes before it
+        self.fetch(call, ctx);
+        if let Err(error) = self.may_ask(call, &question) {
+            // the asker may have gone
+            return drop(reply.send(Err(error)));
+        }
+        let Some(id) = self.state.ask(call, nth, reply) else { return };
+        let wire_id = RequestId::Integer(id);
+        let bytes = encode_request(&wire_id, question.method, &question.params);
+        let frame = Frame { bytes, room, droppable: false };
+        if self.state.phase < Phase::Ready {
+            // MCP 2025-11-25 basic/lifecycle, Initialization: SHOULD NOT send requests before `initialized`
+            self.held.push(Held { id, call, frame });
+        } else if !self.send(call, frame, ctx) {
+            let unsupported =
+                question.needs.first().map_or(AskError::Gone, |need| AskError::Unsupported(*need));
+            self.resolve(id, Err(unsupported));
+            return;
+        }
+        let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
+        ctx.run_later(timeout, move |session, ctx| session.ask_timed_out(call, id, timeout, ctx));
+    }
+}
+
+impl SessionActor {
+    fn may_ask(&self, call: Token, question: &Question) -> Result<(), AskError> {
+        if self.deaf || !self.state.is_in_flight(call) {
+            return Err(AskError::Gone);
+        }
+        let Some(peer) = &self.peer else { return Err(AskError::Gone) };
+        match question.needs.iter().find(|need| !peer.capabilities.has(**need)) {
+            Some(lacking) => Err(AskError::Unsupported(*lacking)),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives an asker its answer; `false` if the ask was closed before.
+    pub(super) fn resolve(&mut self, id: i64, answer: Result<ByteString, AskError>) -> bool {
+        let Some(ask) = self.state.answered(&RequestId::Integer(id), Instant::now()) else { return false };
+        // the asker may have gone
+        drop(ask.reply.send(answer));
+        true
+    }
+
+    fn ask_timed_out(&mut self, call: Token, id: i64, timeout: Duration, ctx: &mut Context<Self>) {
+        if self.resolve(id, Err(AskError::TimedOut)) {
+            log::debug!(session = self.short(), generation = call.generation(); "the client did not answer in {timeout:?}");
+            self.withdraw(call, id, "timed out", ctx);
+        }
+    }
+
+    /// Tells the client that a request of ours is off.
+    // MCP 2025-11-25 basic/lifecycle, Timeouts: SHOULD issue a cancellation notification and stop waiting
+    fn withdraw(&mut self, call: Token, id: i64, reason: &str, ctx: &mut Context<Self>) {
+        if self.forget_held(id) {
+            return;
+        }
+        self.send(call, Frame::kept(cancellation(id, reason)), ctx);
+    }
+
+    /// A request that was never sent needs no cancellation.
+    fn forget_held(&mut self, id: i64) -> bool {
+        let before = self.held.len();
+        self.held.retain(|held| held.id != id);
+        before != self.held.len()
+    }
+
+    /// Takes back all open requests of a call that is about to be taken, on its own stream.
+    pub(super) fn withdraw_all(&mut self, call: Token, ctx: &mut Context<Self>) {
+        for id in self.state.open_asks(call) {
+            self.resolve(id, Err(AskError::Gone));
+            self.withdraw(call, id, "the call that asked has ended", ctx);
+        }
+    }
+
+    /// Sends the requests that waited for `notifications/initialized`.
+    pub(super) fn release_held(&mut self, ctx: &mut Context<Self>) {
+        for held in std::mem::take(&mut self.held) {
+            self.send(held.call, held.frame, ctx);
+        }
+    }
+}
+
+/// A request to the client that waits for `notifications/initialized`.
+pub(super) struct Held {
+    id: i64,
+    call: Token,
+    frame: Frame,
+}
+
+fn cancellation(id: i64, reason: &str) -> bytes::Bytes {
+    encode_notification("notifications/cancelled", &json!({ "requestId": id, "reason": reason }))
+}
+
+/// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Withdraw {
+    pub(crate) call: Token,
+    pub(crate) nth: u64,
+}
+
+impl Handler<Withdraw> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, withdraw: Withdraw, ctx: &mut Self::Context) {
+        let Some(id) = self.state.open_ask(withdraw.call, withdraw.nth) else { return };
+        if self.resolve(id, Err(AskError::Gone)) {
+            self.withdraw(withdraw.call, id, "the request was withdrawn", ctx);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A request is answered: its id, its stream and its answer leave in this one step.
+
+use actix::{Handler, Message};
+use actix_mcp_router::{
+    dispatch::Reply,
+    error::McpError,
+    jsonrpc::{ErrorId, encode_error},
+};
+use tokio::time::Instant;
+
+use super::{Kept, SessionActor, Way};
+use crate::{
+    outlet::{Head, Verdict},
+    queue::Frame,
+    stream::{End, Write},
+    token::Token,
+};
+
+/// A call's handler has ended. Sent by the call's task, once; a report about a call that was cancelled finds nothing.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Finished {
+    /// The call.
+    pub call: Token,
+    /// The answer; `None` if the task ended without one, which is a failure of ours.
+    pub reply: Option<Reply>,
+}
+
+impl Handler<Finished> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
+        let Finished { call, reply } = finished;
+        if let Some(abort) = self.graces.remove(&call) {
+            // it ended by itself within its grace
+            drop(abort);
+        }
+        // what the handler sent before its answer goes before it
+        self.fetch(call, ctx);
+        self.withdraw_all(call, ctx);
+        let code = reply.as_ref().map_or(Some(McpError::internal().code), |reply| reply.code);
+        let answer = |id: &_| match reply {
+            Some(reply) => reply.json,
+            None => encode_error(ErrorId::Given(id), &McpError::internal()),
+        };
+        let Some((taken, json)) = self.state.finish(call, answer, Instant::now()) else {
+            log::trace!(session = self.short(), generation = call.generation(); "a call that was taken has ended");
+            return;
+        };
+        let Kept { outlet, link, .. } = taken.kept;
+        drop(link.end());
+        match outlet {
+            // the client may have gone, and then nobody waits
+            Way::Exchange(exchange) => {
+                drop(exchange.head.send(Head::Json { json, verdict: Verdict::Answered(code) }));
+            }
+            Way::Stream => {
+                if let (Some(reader), Some(id)) = (taken.reader, taken.event) {
+                    reader.stream.do_send(Write { id, json, room: Default::default(), droppable: false });
+                    reader.stream.do_send(End);
+                }
+            }
+            Way::Line => self.push_line(Frame::kept(json)),
+            Way::Batch(batch) => batch.push(&json),
+        }
+        self.check_drained();
+    }
+}

@@ -1,0 +1,301 @@
+//! The session's actor: a thin shell that turns messages into events of [`SessionState`] and does what comes out.
+//!
+//! One message a file. Handlers of tools never run here: a request that is admitted runs in a task of its own (`task`), on
+//! the worker that accepted it, and this actor only hears of it by its token.
+//!
+//! Read next: `admit` and `finish`, the two ends of a request.
+
+mod admit;
+mod answered;
+mod ask;
+mod close;
+mod emit;
+mod finish;
+mod notices;
+mod notified;
+mod streams;
+
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle};
+use actix_mcp_router::{
+    error::McpError,
+    id::RequestId,
+    jsonrpc::{ErrorId, encode_error},
+    peer::{Peer, Principal},
+    router::Router,
+};
+use bytes::Bytes;
+use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
+
+pub(crate) use self::admit::Running;
+pub use self::{
+    admit::{Admission, Admit, Batching, Refuse},
+    answered::Answered,
+    ask::{Ask, Withdraw},
+    close::{Close, Drain},
+    emit::{CloseStream, Emit},
+    finish::Finished,
+    notices::Changed,
+    notified::Notified,
+    streams::{Commit, OpenStream, Resume, StreamClosed, TooManyStreams, Unservable},
+};
+use crate::{
+    limits::Limits,
+    link::CallLink,
+    outlet::{Exchange, Head, Outlet, Verdict},
+    queue::{Flow, Frame, Sink},
+    sessions::{Registered, SessionHandle, Sessions, new_id, short},
+    state::{Phase, SessionState},
+    stats::{Counted, Counter},
+    stream::StreamActor,
+    token::Token,
+};
+
+/// One session.
+pub struct SessionActor {
+    /// What the server offers; shared by all sessions.
+    router: Arc<Router>,
+    /// All rules. Only this actor touches it.
+    state: SessionState<Kept, Reader>,
+    /// The client, from the answer to `initialize` on.
+    peer: Option<Arc<Peer>>,
+    /// The one stream of a session over a byte stream; `None` over HTTP.
+    pipe: Option<Sink>,
+    /// Its id in the registry, never shown in full.
+    id: Arc<str>,
+    /// Who opened it.
+    principal: Option<Principal>,
+    /// The registry, in which it stands from `initialize` on.
+    sessions: Sessions,
+    registered: Option<Registered>,
+    /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
+    held: Vec<ask::Held>,
+    /// Grace periods of cancelled calls: what is aborted when they end. Keyed by the token the call had.
+    graces: HashMap<Token, AbortHandle>,
+    /// Told when nothing is in flight any more; set by [`Drain`].
+    drained: Vec<oneshot::Sender<()>>,
+    /// The client has closed its end: it can answer nothing any more.
+    deaf: bool,
+    /// The timer that sends waiting notices; there is one while some wait.
+    flush: Option<SpawnHandle>,
+    /// Counts the session.
+    _open: Counted,
+}
+
+impl fmt::Debug for SessionActor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionActor").field("session", &short(&self.id)).finish_non_exhaustive()
+    }
+}
+
+/// What the session keeps for a call in flight.
+pub(crate) struct Kept {
+    /// Stops its task.
+    running: Running,
+    /// Where its answer goes.
+    outlet: Way,
+    /// Its way back, shared with its handler.
+    link: Arc<CallLink>,
+}
+
+/// Where a call's answer goes, once it was admitted.
+enum Way {
+    /// An HTTP exchange without a head.
+    Exchange(Exchange),
+    /// A stream of its own; the state knows its reader.
+    Stream,
+    /// The session's pipe.
+    Line,
+    /// A batch on the pipe.
+    Batch(Arc<crate::outlet::Batch>),
+}
+
+/// The reader of a stream.
+pub(crate) struct Reader {
+    stream: actix::Addr<StreamActor>,
+    sink: Sink,
+}
+
+/// What a session is made of.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// What the server offers.
+    pub router: Arc<Router>,
+    /// Where the session will be found.
+    pub sessions: Sessions,
+    /// What it may take.
+    pub limits: Limits,
+    /// Who opens it.
+    pub principal: Option<Principal>,
+    /// The pipe, for a session over a byte stream.
+    pub pipe: Option<Sink>,
+}
+
+/// Why a session could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The client's fault is none; it is told to come back later.
+    #[error(transparent)]
+    Full(#[from] crate::sessions::Full),
+    /// The machine gives no random bytes, and an id that can be guessed is worse than no session.
+    #[error("no random bytes for a session id")]
+    NoRandom(#[source] getrandom::Error),
+}
+
+impl SessionActor {
+    /// Starts a session on this worker. It can be found once it has answered `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] is the machine's fault.
+    pub fn open(opening: Opening) -> Result<actix::Addr<Self>, OpenError> {
+        opening.sessions.check_room()?;
+        let id = new_id().map_err(OpenError::NoRandom)?;
+        let open = opening.sessions.stats().count(Counter::Sessions);
+        let session = Self {
+            router: opening.router,
+            state: SessionState::new(opening.limits, Instant::now()),
+            peer: None,
+            pipe: opening.pipe,
+            id,
+            principal: opening.principal,
+            sessions: opening.sessions,
+            registered: None,
+            held: Vec::new(),
+            graces: HashMap::new(),
+            drained: Vec::new(),
+            deaf: false,
+            flush: None,
+            _open: open,
+        };
+        Ok(session.start())
+    }
+
+    /// The part of the id that logs may show.
+    fn short(&self) -> &str {
+        short(&self.id)
+    }
+
+    fn flow(&self) -> Arc<Flow> {
+        match &self.pipe {
+            Some(pipe) => pipe.flow().clone(),
+            None => Flow::new(self.state.limits.queue_bytes),
+        }
+    }
+
+    /// The id of an error whose request had none that could be read, or must not be named.
+    fn no_id(&self) -> ErrorId<'static> {
+        match &self.peer {
+            Some(peer) => actix_mcp_router::era::unreadable_id(peer.revision),
+            None => ErrorId::Absent,
+        }
+    }
+
+    /// Opens the session for its client and makes it findable.
+    fn opened(&mut self, peer: Peer, ctx: &mut Context<Self>) {
+        let peer = Arc::new(peer);
+        let handle =
+            SessionHandle { addr: ctx.address(), peer: peer.clone(), principal: self.principal.take() };
+        self.registered = Some(self.sessions.register(self.id.clone(), handle));
+        self.peer = Some(peer);
+        self.state.phase = Phase::Opened;
+        if self.pipe.is_none() {
+            self.watch_idle(ctx);
+        }
+    }
+
+    /// Looks whether the session has been idle for too long, at the time it could be.
+    fn watch_idle(&self, ctx: &mut Context<Self>) {
+        let now = Instant::now();
+        let due = self.state.expires_at().unwrap_or(now + self.state.limits.idle);
+        ctx.run_later(due.saturating_duration_since(now), |session, ctx| {
+            if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
+                log::debug!(session = session.short(); "an idle session has expired");
+                session.end(ctx);
+            } else {
+                session.watch_idle(ctx);
+            }
+        });
+    }
+
+    /// Answers through an outlet that was never in flight: refusals, and what the session answers itself.
+    fn answer_at_once(&self, outlet: Outlet, json: Bytes, verdict: Verdict) {
+        match outlet {
+            // the client may have gone, and then nobody waits
+            Outlet::Exchange(exchange) => drop(exchange.head.send(Head::Json { json, verdict })),
+            Outlet::Line => self.push_line(Frame::kept(json)),
+            Outlet::Batch(batch) => batch.push(&json),
+        }
+    }
+
+    fn refuse(&self, outlet: Outlet, id: &RequestId, error: &McpError, verdict: Verdict) {
+        log::debug!(session = self.short(), request:% = id, code = error.code.0; "refused a request: {}", error.message);
+        self.answer_at_once(outlet, encode_error(ErrorId::Given(id), error), verdict);
+    }
+
+    fn push_line(&self, frame: Frame) {
+        if let Some(pipe) = &self.pipe {
+            pipe.push(frame);
+        }
+    }
+
+    /// Tells everyone who waits for the session to fall silent.
+    fn check_drained(&mut self) {
+        if self.state.in_flight() == 0 {
+            for drained in self.drained.drain(..) {
+                // whoever waited may have stopped waiting
+                drained.send(()).ok();
+            }
+        }
+    }
+
+    /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
+    fn stop(&mut self, call: Token, running: Running, reason: Option<String>, ctx: &mut Context<Self>) {
+        let Running { abort, cancelled } = running;
+        cancelled.fire(reason);
+        if !cancelled.is_listening() {
+            abort.abort();
+            return;
+        }
+        self.graces.insert(call, abort);
+        ctx.run_later(self.state.limits.grace, move |session, _| {
+            if let Some(abort) = session.graces.remove(&call) {
+                log::debug!(session = session.short(), generation = call.generation(); "a cancelled call used up its grace");
+                abort.abort();
+            }
+        });
+    }
+
+    /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
+    fn end(&mut self, ctx: &mut Context<Self>) {
+        self.registered = None;
+        let (calls, readers) = self.state.close();
+        for (_, kept) in calls {
+            drop(kept.link.end());
+            kept.running.cancelled.fire(Some("the session has ended".to_owned()));
+            kept.running.abort.abort();
+            if let Way::Exchange(exchange) = kept.outlet {
+                // the client may have gone, and then nobody waits
+                drop(exchange.head.send(Head::Ended));
+            }
+        }
+        for (_, abort) in self.graces.drain() {
+            abort.abort();
+        }
+        for reader in readers {
+            reader.stream.do_send(crate::stream::End);
+        }
+        self.held.clear();
+        self.check_drained();
+        if let Some(pipe) = &self.pipe {
+            pipe.finish();
+        }
+        ctx.stop();
+    }
+}
+
+impl Actor for SessionActor {
+    type Context = Context<Self>;
+}

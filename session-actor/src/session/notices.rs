@@ -1,0 +1,82 @@
+//! Something the server offers has changed, and this session's client is to be told.
+//!
+//! Notices wait for a moment so that others of their kind join them, and as long as it takes until there is a stream for
+//! them: there is one a kind and URI, so they are bounded and the last is never lost.
+
+use actix::{AsyncContext, Context, Handler, Message};
+use actix_mcp_router::{change::Change, jsonrpc::encode_notification};
+use bytes::Bytes;
+use serde_json::json;
+
+use super::SessionActor;
+use crate::queue::Frame;
+
+/// Something has changed. Sent by the registry to every session; one that has ended needs no word.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Changed {
+    /// What has changed.
+    pub change: Change,
+}
+
+impl Handler<Changed> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, changed: Changed, ctx: &mut Self::Context) {
+        if self.state.changed(changed.change) {
+            self.schedule_flush(ctx);
+        }
+    }
+}
+
+/// A pipe with this many messages waiting is given no notices yet.
+const PIPE_QUEUE: usize = 256; // messages
+
+impl SessionActor {
+    /// Sends the waiting notices in a moment, unless that is due already.
+    pub(super) fn schedule_flush(&mut self, ctx: &mut Context<Self>) {
+        if self.flush.is_none() && self.state.has_notices() {
+            self.flush = Some(ctx.run_later(self.state.limits.coalesce, |session, ctx| {
+                session.flush = None;
+                session.send_notices(ctx);
+            }));
+        }
+    }
+
+    fn send_notices(&mut self, ctx: &mut Context<Self>) {
+        while let Some(change) = self.state.next_notice() {
+            if self.send_notice(&notice(&change)) {
+                continue;
+            }
+            self.state.put_back(change);
+            // a pipe that is full drains; over HTTP the next standalone stream brings us back here
+            if self.pipe.is_some() {
+                self.schedule_flush(ctx);
+            }
+            return;
+        }
+    }
+
+    fn send_notice(&mut self, json: &Bytes) -> bool {
+        match &self.pipe {
+            Some(pipe) if pipe.len() >= PIPE_QUEUE => false,
+            Some(pipe) => {
+                pipe.push(Frame::kept(json.clone()));
+                true
+            }
+            None => self.send_standalone(json),
+        }
+    }
+}
+
+fn notice(change: &Change) -> Bytes {
+    let method = match change {
+        Change::Tools => "notifications/tools/list_changed",
+        Change::Prompts => "notifications/prompts/list_changed",
+        Change::Resources => "notifications/resources/list_changed",
+        Change::Resource(uri) => {
+            return encode_notification("notifications/resources/updated", &json!({ "uri": &**uri }));
+        }
+    };
+    encode_notification(method, &json!({}))
+}

@@ -1,0 +1,80 @@
+//! The client notifies: it is ready, or a request of its own is off.
+//!
+//! **Invariant:** a notification is never answered, whatever is wrong with it.
+
+use actix::{Context, Handler, Message};
+use actix_mcp_router::{id::RequestId, jsonrpc::Notification};
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::{Kept, SessionActor, Way};
+use crate::{outlet::Head, state::Phase, stream::End};
+
+/// A notification of the client. Sent by the transport; lost with the session.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Notified {
+    /// What the client said.
+    pub notification: Notification,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cancellation {
+    request_id: RequestId,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+impl Handler<Notified> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, notified: Notified, ctx: &mut Self::Context) {
+        let Notification { method, params } = notified.notification;
+        self.state.touch(Instant::now());
+        match &*method {
+            "notifications/initialized" if self.state.phase == Phase::Opened => {
+                self.state.phase = Phase::Ready;
+                self.release_held(ctx);
+                self.schedule_flush(ctx);
+            }
+            "notifications/cancelled" => match serde_json::from_str(params.as_deref().unwrap_or("{}")) {
+                Ok(cancellation) => self.cancel(cancellation, ctx),
+                Err(error) => log::debug!(session = self.short(); "ignored a cancellation: {error}"),
+            },
+            _ => {}
+        }
+    }
+}
+
+impl SessionActor {
+    /// Cancels the call under an id: it is taken here, and what its handler still does reaches nobody.
+    ///
+    /// An id that is not in flight names a request that has ended or was never ours to cancel, `initialize` among them.
+    // MCP 2025-11-25 basic/utilities/cancellation, Behavior Requirements 3 to 5
+    fn cancel(&mut self, cancellation: Cancellation, ctx: &mut Context<Self>) {
+        let Cancellation { request_id, reason } = cancellation;
+        let Some(call) = self.state.find(&request_id) else {
+            log::debug!(session = self.short(), request:% = request_id; "ignored the cancellation of no request in flight");
+            return;
+        };
+        // what was sent before the cancel took effect, and the word that our own questions are off
+        self.fetch(call, ctx);
+        self.withdraw_all(call, ctx);
+        let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
+        let Kept { running, outlet, link } = taken.kept;
+        drop(link.end());
+        match outlet {
+            // the client may have gone, and then nobody waits
+            Way::Exchange(exchange) => drop(exchange.head.send(Head::Cancelled)),
+            Way::Stream => {
+                if let Some(reader) = taken.reader {
+                    reader.stream.do_send(End);
+                }
+            }
+            Way::Line | Way::Batch(_) => {}
+        }
+        self.stop(call, running, reason, ctx);
+        self.check_drained();
+    }
+}

@@ -1,0 +1,487 @@
+//! The rules of a session, without I/O, clock or actors: events go in, what is to be done comes out.
+//!
+//! `C` is what the actor keeps for a call, `R` its handle on the reader of a stream; neither is looked into here.
+//!
+//! **Invariants:** every admitted call is taken exactly once, by [`SessionState::finish`], [`SessionState::cancel`] or
+//! [`SessionState::close`]; its id and its stream leave in the same step. A reader is removed only under the generation it
+//! was registered with. Nothing that names one call or stream touches another.
+//!
+//! Read next: `in_flight` (the map), `replay` (the ring), `session/` (the actor that asks these questions).
+
+use std::collections::{BTreeSet, HashMap};
+
+use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
+use bytes::Bytes;
+use bytestring::ByteString;
+use tokio::{sync::oneshot, time::Instant};
+
+use crate::{
+    asks::{Ask, Asks},
+    in_flight::{Claim, InFlight},
+    limits::Limits,
+    replay::{EventId, Replay},
+    stats::Counted,
+    token::{Generations, Slots, Token},
+};
+
+/// Where a session stands in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Only `initialize` and `ping` are served.
+    New,
+    /// `initialize` was answered.
+    Opened,
+    /// The client said `notifications/initialized`: requests and notices of ours may go out.
+    Ready,
+}
+
+/// One session: what runs, who reads, what is owed.
+#[derive(Debug)]
+pub(crate) struct SessionState<C, R> {
+    pub(crate) limits: Limits,
+    pub(crate) phase: Phase,
+    /// Set when no more calls are admitted; running ones go on.
+    draining: bool,
+    generations: Generations,
+    in_flight: InFlight<Call<C>>,
+    /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
+    readers: Slots<Reader<R>>,
+    asks: Asks,
+    replay: Replay,
+    subscriptions: HashMap<ByteString, Counted>,
+    notices: BTreeSet<Change>,
+    /// When something last happened; the idle clock starts here.
+    touched: Instant,
+}
+
+#[derive(Debug)]
+struct Call<C> {
+    kept: C,
+    /// The call's stream, once it has one.
+    track: Option<Track>,
+}
+
+/// A stream as its call knows it: its number stays, its reader may change.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    number: u64,
+    /// Events so far, the priming event included: the next event's place.
+    sent: u64,
+    reader: Option<Token>,
+}
+
+#[derive(Debug)]
+struct Reader<R> {
+    handle: R,
+    /// The call whose stream this is; `None` for a standalone stream.
+    call: Option<Token>,
+    number: u64,
+    /// Events so far, on a standalone stream; a call's are counted in its `Track`.
+    sent: u64,
+}
+
+/// Why a request is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The id is in flight.
+    Duplicate,
+    /// The session takes no more calls.
+    Draining,
+    /// As many calls as the limit allows are in flight.
+    Full,
+}
+
+/// The claim of a call that may run.
+#[derive(Debug)]
+pub(crate) struct Admitted<'a, C>(Claim<'a, Call<C>>);
+
+impl<C> Admitted<'_, C> {
+    pub(crate) fn token(&self) -> Token {
+        self.0.token()
+    }
+
+    pub(crate) fn fill(self, kept: C) -> Token {
+        self.0.fill(Call { kept, track: None })
+    }
+}
+
+/// A call that was taken, with its stream.
+#[derive(Debug)]
+pub(crate) struct Taken<C, R> {
+    pub(crate) id: RequestId,
+    pub(crate) kept: C,
+    /// The reader of its stream, if it had one.
+    pub(crate) reader: Option<R>,
+    /// The answer's place on its stream, if the call had a stream.
+    pub(crate) event: Option<EventId>,
+}
+
+/// A stream that a client came back to.
+#[derive(Debug)]
+pub(crate) struct Resumed<R> {
+    /// What it missed, in order.
+    pub(crate) events: Vec<(EventId, Bytes)>,
+    /// The reader it had until now.
+    pub(crate) replaced: Option<R>,
+}
+
+impl<C, R> SessionState<C, R> {
+    pub(crate) fn new(limits: Limits, now: Instant) -> Self {
+        Self {
+            phase: Phase::New,
+            draining: false,
+            generations: Generations::default(),
+            in_flight: InFlight::default(),
+            readers: Slots::default(),
+            asks: Asks::default(),
+            replay: Replay::new(limits.replay),
+            subscriptions: HashMap::new(),
+            notices: BTreeSet::new(),
+            touched: now,
+            limits,
+        }
+    }
+
+    // Calls
+
+    /// The live call under an id: what a new request is held against, and what a cancellation names.
+    pub(crate) fn find(&self, id: &RequestId) -> Option<Token> {
+        self.in_flight.find(id)
+    }
+
+    /// Claims an id for a call, which is admitted once the claim is filled. Nothing exists for one that is refused.
+    pub(crate) fn admit(&mut self, id: RequestId, now: Instant) -> Result<Admitted<'_, C>, Refused> {
+        self.touched = now;
+        let in_flight = self.in_flight.len();
+        let Some(claim) = self.in_flight.claim(&mut self.generations, id) else {
+            return Err(Refused::Duplicate);
+        };
+        if self.draining {
+            return Err(Refused::Draining);
+        }
+        if in_flight >= self.limits.in_flight {
+            return Err(Refused::Full);
+        }
+        Ok(Admitted(claim))
+    }
+
+    pub(crate) fn call_mut(&mut self, call: Token) -> Option<&mut C> {
+        self.in_flight.get_mut(call).map(|call| &mut call.kept)
+    }
+
+    pub(crate) fn is_in_flight(&self, call: Token) -> bool {
+        self.in_flight.get(call).is_some()
+    }
+
+    /// Takes a call by its answer, which is kept for a reader that comes back if the stream has one of these.
+    pub(crate) fn finish(
+        &mut self,
+        call: Token,
+        answer: impl FnOnce(&RequestId) -> Bytes,
+        now: Instant,
+    ) -> Option<(Taken<C, R>, Bytes)> {
+        let taken = self.take(call, now)?;
+        let answer = answer(&taken.id);
+        if let Some(event) = taken.event {
+            self.replay.keep(event, answer.clone(), taken.reader.is_none(), now);
+        }
+        Some((taken, answer))
+    }
+
+    /// Takes a call by its cancellation: its stream ends without an answer.
+    pub(crate) fn cancel(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
+        self.take(call, now)
+    }
+
+    /// The one way out of the map: id, stream and questions leave together.
+    fn take(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
+        let (id, entry) = self.in_flight.take(call)?;
+        self.touched = now;
+        let reader =
+            entry.track.and_then(|track| track.reader).and_then(|reader| self.readers.remove(reader));
+        let event = entry.track.map(|track| EventId { stream: track.number, event: track.sent });
+        self.asks.drop_of(call);
+        Some(Taken { id, kept: entry.kept, reader: reader.map(|reader| reader.handle), event })
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    pub(crate) fn drain(&mut self) {
+        self.draining = true;
+    }
+
+    /// Takes everything, at the session's end.
+    pub(crate) fn close(&mut self) -> (Vec<(RequestId, C)>, Vec<R>) {
+        self.draining = true;
+        self.asks.clear();
+        self.replay.clear();
+        self.subscriptions.clear();
+        self.notices.clear();
+        let calls = self.in_flight.drain().map(|(id, call)| (id, call.kept)).collect();
+        let readers = self.readers.drain().map(|reader| reader.handle).collect();
+        (calls, readers)
+    }
+
+    // Streams
+
+    /// Opens the stream of a call that has none yet. `primed` says that its first event is the priming event.
+    pub(crate) fn open_stream(
+        &mut self,
+        call: Token,
+        primed: bool,
+        reader: impl FnOnce(Token, EventId) -> R,
+    ) -> Option<Token> {
+        let entry = self.in_flight.get_mut(call).filter(|entry| entry.track.is_none())?;
+        let number = self.generations.next();
+        let token = Self::register(
+            &mut self.readers,
+            number,
+            Some(call),
+            EventId { stream: number, event: 0 },
+            reader,
+        );
+        entry.track = Some(Track { number, sent: u64::from(primed), reader: Some(token) });
+        Some(token)
+    }
+
+    /// Opens a standalone stream; `None` when there are as many as the limit allows.
+    pub(crate) fn open_standalone(
+        &mut self,
+        primed: bool,
+        now: Instant,
+        reader: impl FnOnce(Token, EventId) -> R,
+    ) -> Option<Token> {
+        if self.standalone().count() >= self.limits.streams {
+            return None;
+        }
+        self.touched = now;
+        let number = self.generations.next();
+        let token =
+            Self::register(&mut self.readers, number, None, EventId { stream: number, event: 0 }, reader);
+        if let Some(reader) = self.readers.get_mut(token) {
+            reader.sent = u64::from(primed);
+        }
+        Some(token)
+    }
+
+    fn register(
+        readers: &mut Slots<Reader<R>>,
+        generation: u64,
+        call: Option<Token>,
+        first: EventId,
+        handle: impl FnOnce(Token, EventId) -> R,
+    ) -> Token {
+        let vacancy = readers.vacancy(generation);
+        let handle = handle(vacancy.token(), first);
+        vacancy.fill(Reader { handle, call, number: first.stream, sent: first.event })
+    }
+
+    /// Removes a reader that broke, if it is still the one registered. Its call goes on.
+    pub(crate) fn drop_broken_stream(&mut self, stream: Token, now: Instant) -> Option<R> {
+        let reader = self.readers.remove(stream)?;
+        self.touched = now;
+        if let Some(track) =
+            reader.call.and_then(|call| self.in_flight.get_mut(call)).and_then(|call| call.track.as_mut())
+        {
+            track.reader = track.reader.filter(|reader| *reader != stream);
+        }
+        Some(reader.handle)
+    }
+
+    /// A client came back to the stream of `last`. `None` if that stream cannot be served from there.
+    pub(crate) fn resume(
+        &mut self,
+        last: EventId,
+        now: Instant,
+        reader: impl FnOnce(Token, EventId) -> R,
+    ) -> Option<Resumed<R>> {
+        self.touched = now;
+        let Some((call, track)) =
+            self.call_of(last).and_then(|call| Some((call, self.in_flight.get(call)?.track?)))
+        else {
+            return self.resume_standalone(last, now, reader);
+        };
+        if last.event >= track.sent {
+            return None;
+        }
+        let events = self.replay.after(last, Some(track.sent), now)?;
+        let generation = self.generations.next();
+        let replaced = track.reader.and_then(|old| self.readers.remove(old)).map(|old| old.handle);
+        let next = EventId { stream: track.number, event: track.sent };
+        let token = Self::register(&mut self.readers, generation, Some(call), next, reader);
+        if let Some(track) = self.in_flight.get_mut(call).and_then(|call| call.track.as_mut()) {
+            track.reader = Some(token);
+        }
+        Some(Resumed { events, replaced })
+    }
+
+    /// The running call on whose stream an event was sent.
+    pub(crate) fn call_of(&self, event: EventId) -> Option<Token> {
+        let is_on = |call: &Call<C>| call.track.is_some_and(|track| track.number == event.stream);
+        self.in_flight.iter().find(|(_, call)| is_on(call)).map(|(token, _)| token)
+    }
+
+    /// A stream of no running call: a standalone one that is open goes on, anything else gives what is kept and ends.
+    fn resume_standalone(
+        &mut self,
+        last: EventId,
+        now: Instant,
+        reader: impl FnOnce(Token, EventId) -> R,
+    ) -> Option<Resumed<R>> {
+        let open = self
+            .readers
+            .iter()
+            .find(|(_, reader)| reader.call.is_none() && reader.number == last.stream)
+            .map(|(token, reader)| (token, reader.sent));
+        let Some((old, sent)) = open else {
+            let events = self.replay.after(last, None, now)?;
+            return (!events.is_empty()).then_some(Resumed { events, replaced: None });
+        };
+        if last.event >= sent {
+            return None;
+        }
+        let events = self.replay.after(last, Some(sent), now)?;
+        let replaced = self.readers.remove(old).map(|old| old.handle);
+        let generation = self.generations.next();
+        let next = EventId { stream: last.stream, event: sent };
+        Self::register(&mut self.readers, generation, None, next, reader);
+        Some(Resumed { events, replaced })
+    }
+
+    /// Numbers a message of a call on its stream and keeps it; the reader is `None` if the stream is broken.
+    ///
+    /// `None` if the call has ended or has no stream.
+    pub(crate) fn emit(&mut self, call: Token, json: &Bytes, now: Instant) -> Option<(EventId, Option<&R>)> {
+        let track = self.in_flight.get_mut(call)?.track.as_mut()?;
+        let event = EventId { stream: track.number, event: track.sent };
+        track.sent += 1;
+        let reader = track.reader;
+        self.replay.keep(event, json.clone(), false, now);
+        Some((event, reader.and_then(|reader| self.readers.get(reader)).map(|reader| &reader.handle)))
+    }
+
+    /// The reader of a call's stream.
+    pub(crate) fn reader_of(&self, call: Token) -> Option<Token> {
+        self.in_flight.get(call).and_then(|call| call.track).and_then(|track| track.reader)
+    }
+
+    /// Numbers a message of no call on the newest standalone stream that `healthy` accepts, and keeps it.
+    pub(crate) fn emit_standalone(
+        &mut self,
+        json: &Bytes,
+        now: Instant,
+        healthy: impl Fn(&R) -> bool,
+    ) -> Option<(EventId, &R)> {
+        let (token, _) = self
+            .standalone()
+            .filter(|(_, reader)| healthy(&reader.handle))
+            .max_by_key(|(token, _)| token.generation())?;
+        let reader = self.readers.get_mut(token)?;
+        let event = EventId { stream: reader.number, event: reader.sent };
+        reader.sent += 1;
+        self.replay.keep(event, json.clone(), false, now);
+        self.readers.get(token).map(|reader| (event, &reader.handle))
+    }
+
+    fn standalone(&self) -> impl Iterator<Item = (Token, &Reader<R>)> {
+        self.readers.iter().filter(|(_, reader)| reader.call.is_none())
+    }
+
+    /// A token that names nothing and never will.
+    pub(crate) fn spent_token(&mut self) -> Token {
+        Token::spent(self.generations.next())
+    }
+
+    // Requests to the client
+
+    /// Opens a request of a call to the client; `None` if the call has ended or too many are open (the reply is dropped).
+    pub(crate) fn ask(
+        &mut self,
+        call: Token,
+        nth: u64,
+        reply: oneshot::Sender<Result<ByteString, AskError>>,
+    ) -> Option<i64> {
+        if !self.is_in_flight(call) || self.asks.len() >= self.limits.asks {
+            return None;
+        }
+        Some(self.asks.open(Ask { call, nth, reply }))
+    }
+
+    /// The client's answer: resolves the ask it names, if this session has it open.
+    pub(crate) fn answered(&mut self, id: &RequestId, now: Instant) -> Option<Ask> {
+        self.touched = now;
+        self.asks.take(id)
+    }
+
+    /// The wire id of a call's `nth` question, if it is open.
+    pub(crate) fn open_ask(&self, call: Token, nth: u64) -> Option<i64> {
+        self.asks.find(call, nth)
+    }
+
+    /// Drops every open ask: nobody can answer any more.
+    pub(crate) fn drop_asks(&mut self) {
+        self.asks.clear();
+    }
+
+    /// The wire ids of a call's open questions.
+    pub(crate) fn open_asks(&self, call: Token) -> Vec<i64> {
+        self.asks.of(call)
+    }
+
+    // The session
+
+    pub(crate) fn touch(&mut self, now: Instant) {
+        self.touched = now;
+    }
+
+    /// When the session will have been idle for too long, if nothing happens; `None` while it is busy.
+    pub(crate) fn expires_at(&self) -> Option<Instant> {
+        let idle = self.in_flight.is_empty() && self.readers.is_empty() && self.asks.is_empty();
+        idle.then(|| self.touched + self.limits.idle)
+    }
+
+    /// Subscribes to a resource; a second time is no more than once. `false` at the limit.
+    pub(crate) fn subscribe(&mut self, uri: ByteString, count: impl FnOnce() -> Counted) -> bool {
+        if self.subscriptions.contains_key(&uri) {
+            return true;
+        }
+        if self.subscriptions.len() >= self.limits.subscriptions {
+            return false;
+        }
+        self.subscriptions.insert(uri, count());
+        true
+    }
+
+    pub(crate) fn unsubscribe(&mut self, uri: &ByteString) {
+        self.subscriptions.remove(uri);
+        self.notices.remove(&Change::Resource(uri.clone()));
+    }
+
+    /// Notes a change this session is to be told of; one notice a kind and URI. `true` if it is the first that waits.
+    pub(crate) fn changed(&mut self, change: Change) -> bool {
+        if let Change::Resource(uri) = &change
+            && !self.subscriptions.contains_key(uri)
+        {
+            return false;
+        }
+        let first = self.notices.is_empty();
+        self.notices.insert(change);
+        first
+    }
+
+    /// Takes one waiting notice, if notices may go out.
+    pub(crate) fn next_notice(&mut self) -> Option<Change> {
+        if self.phase < Phase::Ready { None } else { self.notices.pop_first() }
+    }
+
+    /// Puts back a notice that found no stream.
+    pub(crate) fn put_back(&mut self, change: Change) {
+        self.notices.insert(change);
+    }
+
+    pub(crate) fn has_notices(&self) -> bool {
+        !self.notices.is_empty()
+    }
+}

@@ -1,0 +1,89 @@
+//! What runs at this moment, counted by guards: a count goes down when what it counts is dropped, however that happens.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
+};
+
+/// The counters of one server, shared by its sessions.
+#[derive(Clone, Debug, Default)]
+pub struct Stats(Arc<Counters>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    sessions: AtomicUsize,
+    in_flight: AtomicUsize,
+    streams: AtomicUsize,
+    subscriptions: AtomicUsize,
+    calls: AtomicU64,
+}
+
+/// A reading of [`Stats`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Snapshot {
+    /// Live sessions.
+    pub sessions: usize,
+    /// Handlers that are running.
+    pub in_flight: usize,
+    /// Open streams.
+    pub streams: usize,
+    /// Resource subscriptions.
+    pub subscriptions: usize,
+    /// Tool handlers started so far.
+    pub calls: u64,
+}
+
+/// What a [`Counted`] guard counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Counter {
+    Sessions,
+    InFlight,
+    Streams,
+    Subscriptions,
+}
+
+impl Stats {
+    /// The counts at this moment.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let read = |counter| self.gauge(counter).load(Ordering::Relaxed);
+        Snapshot {
+            sessions: read(Counter::Sessions),
+            in_flight: read(Counter::InFlight),
+            streams: read(Counter::Streams),
+            subscriptions: read(Counter::Subscriptions),
+            calls: self.0.calls.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn count(&self, counter: Counter) -> Counted {
+        self.gauge(counter).fetch_add(1, Ordering::Relaxed);
+        Counted { stats: self.clone(), counter }
+    }
+
+    pub(crate) fn call_started(&self) {
+        self.0.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn gauge(&self, counter: Counter) -> &AtomicUsize {
+        match counter {
+            Counter::Sessions => &self.0.sessions,
+            Counter::InFlight => &self.0.in_flight,
+            Counter::Streams => &self.0.streams,
+            Counter::Subscriptions => &self.0.subscriptions,
+        }
+    }
+}
+
+/// One of what a counter counts.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    stats: Stats,
+    counter: Counter,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.stats.gauge(self.counter).fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,163 @@
+//! One SSE stream: a child of its session that encodes what it is given and notices when its reader has gone.
+//!
+//! Events are numbered by the session, which keeps them for readers that come back.
+//!
+//! **Invariant:** it knows its session weakly and its own token only; all it can break is itself.
+
+use std::time::Duration;
+
+use actix::{
+    Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, SpawnHandle, WeakAddr,
+    WrapFuture,
+};
+use bytes::{BufMut, Bytes, BytesMut};
+
+use actix_mcp_router::link::Room;
+
+use crate::{
+    queue::{Frame, Sink},
+    replay::EventId,
+    session::{SessionActor, StreamClosed},
+    stats::Counted,
+    token::Token,
+};
+
+/// The writer of one SSE stream.
+#[derive(Debug)]
+pub(crate) struct StreamActor {
+    /// Its name in the session; a report under it is stale once the session has another reader in its place.
+    token: Token,
+    /// The session is told when the reader has gone. Weak: a stream keeps no session alive.
+    session: WeakAddr<SessionActor>,
+    /// Where the encoded events go; finished when the stream ends.
+    sink: Sink,
+    /// Whether events carry ids: not where they could not be resumed.
+    ids: bool,
+    /// How long the reader may stand still with events waiting.
+    stall: Duration,
+    /// The look at whether the reader stands still; there is one while events wait.
+    watch: Option<SpawnHandle>,
+    /// Counts the stream as open.
+    _open: Counted,
+}
+
+impl StreamActor {
+    pub(crate) fn new(
+        token: Token,
+        session: WeakAddr<SessionActor>,
+        sink: Sink,
+        ids: bool,
+        stall: Duration,
+        open: Counted,
+    ) -> Self {
+        Self { token, session, sink, ids, stall, watch: None, _open: open }
+    }
+
+    fn encode(&self, id: EventId, data: &[u8]) -> Bytes {
+        let mut event = BytesMut::with_capacity(data.len() + 48);
+        if self.ids {
+            event.put_slice(b"id: ");
+            event.put_slice(id.to_string().as_bytes());
+            event.put_u8(b'\n');
+        }
+        // JSON of ours holds no raw line break, so one `data:` line is the whole of it
+        event.put_slice(b"data: ");
+        event.put_slice(data);
+        event.put_slice(b"\n\n");
+        event.freeze()
+    }
+
+    fn report_closed(&self) {
+        if let Some(session) = self.session.upgrade() {
+            session.do_send(StreamClosed { stream: self.token });
+        }
+    }
+
+    /// Looks again after the stall time, for as long as something waits.
+    fn watch(&mut self, ctx: &mut Context<Self>) {
+        if self.watch.is_some() || self.sink.len() == 0 {
+            return;
+        }
+        let moved = self.sink.flow().moved();
+        self.watch = Some(ctx.run_later(self.stall, move |stream, ctx| {
+            stream.watch = None;
+            if stream.sink.len() > 0 && stream.sink.flow().moved() == moved {
+                log::warn!(generation = stream.token.generation(); "a stream that stands still is closed");
+                stream.report_closed();
+                ctx.stop();
+            } else {
+                stream.watch(ctx);
+            }
+        }));
+    }
+}
+
+impl Actor for StreamActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, ctx: &mut Self::Context) {
+        let sink = self.sink.clone();
+        let closed = async move { sink.closed().await };
+        ctx.spawn(closed.into_actor(self).map(|(), stream, ctx| {
+            stream.report_closed();
+            ctx.stop();
+        }));
+    }
+
+    fn stopped(&mut self, _: &mut Self::Context) {
+        self.sink.finish();
+    }
+}
+
+/// Writes the priming event: an id to come back with, and how soon to do so. Sent by the session, first of all.
+// MCP 2025-11-25 basic/transports, Sending Messages 6: SHOULD send an event with an id and an empty data field
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Prime {
+    pub(crate) id: EventId,
+    pub(crate) retry: Duration,
+}
+
+impl Handler<Prime> for StreamActor {
+    type Result = ();
+
+    fn handle(&mut self, prime: Prime, _: &mut Self::Context) {
+        let event = format!("id: {}\nretry: {}\ndata: \n\n", prime.id, prime.retry.as_millis());
+        self.sink.push(Frame::kept(event.into()));
+    }
+}
+
+/// Writes one message. Sent by the session; if the stream is gone, its kept copy serves a reader that comes back.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Write {
+    pub(crate) id: EventId,
+    pub(crate) json: Bytes,
+    /// Held until the bytes have left.
+    pub(crate) room: Room,
+    /// Whether it may go when the reader stands still.
+    pub(crate) droppable: bool,
+}
+
+impl Handler<Write> for StreamActor {
+    type Result = ();
+
+    fn handle(&mut self, write: Write, ctx: &mut Self::Context) {
+        let bytes = self.encode(write.id, &write.json);
+        self.sink.push(Frame { bytes, room: write.room, droppable: write.droppable });
+        self.watch(ctx);
+    }
+}
+
+/// Ends the stream after what was written. Sent by the session once nothing more can come.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct End;
+
+impl Handler<End> for StreamActor {
+    type Result = ();
+
+    fn handle(&mut self, _: End, ctx: &mut Self::Context) {
+        ctx.stop();
+    }
+}

@@ -1,0 +1,88 @@
+//! A request's own task: admission, handler and report, on the worker that accepted it.
+//!
+//! It outlives whoever started it: an HTTP future that is dropped leaves neither a call that runs without an entry nor an
+//! entry without a call.
+
+use std::sync::Arc;
+
+use actix::{Addr, WeakAddr};
+use actix_mcp_router::{
+    call::{Bearings, Origin},
+    cancelled::Cancelled,
+    dispatch::Reply,
+    jsonrpc::Request,
+    router::Router,
+};
+use tokio::sync::oneshot;
+
+use crate::{
+    outlet::Outlet,
+    session::{Admission, Admit, Finished, Running, SessionActor},
+    stats::{Counter, Stats},
+    token::Token,
+};
+
+/// Starts the task of a request. Its answer, or its refusal, comes out of the outlet.
+pub fn serve(
+    session: &Addr<SessionActor>,
+    router: &Arc<Router>,
+    stats: &Stats,
+    request: Request,
+    outlet: Outlet,
+    bearings: Bearings,
+) {
+    let cancelled = Cancelled::default();
+    let (reply, admission) = oneshot::channel::<Admission>();
+    let task = {
+        let (router, stats, cancelled) = (router.clone(), stats.clone(), cancelled.clone());
+        let session = session.downgrade();
+        actix_rt::spawn(async move {
+            // dropped: the session has answered or refused the request itself, or has ended
+            let Ok(admission) = admission.await else { return };
+            let report = Report { call: admission.call, session, sent: false };
+            let running = stats.count(Counter::InFlight);
+            let origin = Origin {
+                peer: admission.peer,
+                link: admission.link,
+                cancelled,
+                principal: bearings.principal,
+                http: bearings.http,
+            };
+            let reply = router.dispatch(admission.request, origin).await;
+            drop(running);
+            report.send(reply);
+        })
+    };
+    let running = Running { abort: task.abort_handle(), cancelled };
+    session.do_send(Admit { request, running, outlet, reply });
+}
+
+/// Reports a call's end, whatever it is: without it an id would stay taken for ever.
+struct Report {
+    call: Token,
+    /// Weak: a call keeps no session alive.
+    session: WeakAddr<SessionActor>,
+    sent: bool,
+}
+
+impl Report {
+    fn send(mut self, reply: Reply) {
+        self.sent = true;
+        self.finished(Some(reply));
+    }
+
+    fn finished(&self, reply: Option<Reply>) {
+        if let Some(session) = self.session.upgrade() {
+            session.do_send(Finished { call: self.call, reply });
+        }
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        if !self.sent {
+            // stale if the call was cancelled, which is the usual reason to get here
+            self.finished(None);
+        }
+    }
+}
