@@ -1,0 +1,223 @@
+//! An example as a child process, and a client of one revision that asks it for everything it has.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    path::PathBuf,
+    process::{ChildStdin, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::oracle::Oracle;
+
+/// How long a line may take before the test gives up: a guard against a test that hangs, nothing is measured by it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What each tool of the examples is called with, one call a row.
+pub(crate) fn arguments(tool: &str) -> Vec<Value> {
+    match tool {
+        "add" => vec![json!({ "a": 2, "b": 40 }), json!({ "a": "two" }), json!({ "a": i64::MAX, "b": 1 })],
+        "divide" => vec![json!({ "a": 1.0, "b": 4.0 }), json!({ "a": 1.0, "b": 0.0 })],
+        "countdown" => vec![json!({ "from": 3, "ms": 0 })],
+        "confirm_order" => vec![json!({ "item": "tea" })],
+        "summarize" => vec![json!({ "text": "A long text." })],
+        _ => panic!("the tool `{tool}` is new here: add a row for it"),
+    }
+}
+
+/// A running example.
+pub(crate) struct Child {
+    process: std::process::Child,
+    stdin: ChildStdin,
+    /// What it writes, line by line; disconnected when it closes its output.
+    lines: Receiver<String>,
+    oracle: Oracle,
+    /// The method of request `n` at `n - 1`.
+    asked: Vec<String>,
+}
+
+impl Child {
+    /// Starts `example` and shakes hands at `revision`.
+    pub(crate) fn start(example: &str, revision: &'static str) -> Self {
+        let mut process = Command::new(executable(example))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the example starts");
+        let stdin = process.stdin.take().expect("stdin is piped");
+        let stdout = process.stdout.take().expect("stdout is piped");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                if sender.send(line.expect("the example writes UTF-8")).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut child = Self { process, stdin, lines, oracle: Oracle::of(revision), asked: Vec::new() };
+        let hello = child.ask(
+            "initialize",
+            json!({
+                "protocolVersion": revision,
+                "capabilities": { "sampling": {}, "elicitation": {}, "roots": {} },
+                "clientInfo": { "name": "schemas", "version": "1" },
+            }),
+        );
+        assert_eq!(hello["result"]["protocolVersion"], revision, "{hello}");
+        child.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        child
+    }
+
+    /// Lists everything, then calls, reads and gets each of it, and makes the mistakes that have an answer.
+    pub(crate) fn walk(&mut self) {
+        self.ask("ping", json!({}));
+        self.ask("logging/setLevel", json!({ "level": "debug" }));
+        for tool in self.list("tools/list", "tools") {
+            jsonschema::meta::validate(&tool["inputSchema"]).expect("an input schema is a JSON Schema");
+            for arguments in arguments(text(&tool["name"])) {
+                self.call(&tool, arguments);
+            }
+        }
+        for resource in self.list("resources/list", "resources") {
+            self.ask("resources/read", json!({ "uri": resource["uri"] }));
+        }
+        self.list("resources/templates/list", "resourceTemplates");
+        for prompt in self.list("prompts/list", "prompts") {
+            self.get(&prompt);
+        }
+        assert!(self.ask("tools/call", json!({ "name": "no such tool" }))["error"].is_object());
+        assert!(self.ask("resources/read", json!({ "uri": "no:such" }))["error"].is_object());
+        assert!(self.ask("prompts/get", json!({ "name": "no such prompt" }))["error"].is_object());
+    }
+
+    /// Closes the child's input, judges what it still says and expects a clean end.
+    pub(crate) fn stop(self) {
+        let Self { mut process, stdin, lines, mut oracle, .. } = self;
+        drop(stdin);
+        for line in lines {
+            let message: Value = serde_json::from_str(&line).expect("a line is JSON");
+            oracle.check_message(&message, |_| None).unwrap_or_else(|fault| panic!("{fault}"));
+        }
+        let status = process.wait().expect("the example can be waited for");
+        assert!(status.success(), "the example ended with {status}");
+    }
+
+    fn call(&mut self, tool: &Value, arguments: Value) {
+        let answer = self.ask(
+            "tools/call",
+            json!({ "name": tool["name"], "arguments": arguments, "_meta": { "progressToken": self.asked.len() } }),
+        );
+        // MCP 2025-06-18 tools, Output Schema: servers MUST provide structured results that conform to it.
+        let result = &answer["result"];
+        if let Some(schema) = tool.get("outputSchema")
+            && result.is_object()
+            && result["isError"] != true
+        {
+            jsonschema::validate(schema, &result["structuredContent"])
+                .expect("the result fits its output schema");
+        }
+    }
+
+    fn get(&mut self, prompt: &Value) {
+        let names: Vec<_> =
+            prompt["arguments"].as_array().into_iter().flatten().map(|it| text(&it["name"])).collect();
+        let arguments: serde_json::Map<_, _> =
+            names.iter().map(|name| (name.to_string(), json!("1"))).collect();
+        let answer = self.ask("prompts/get", json!({ "name": prompt["name"], "arguments": arguments }));
+        assert!(answer["result"].is_object(), "{answer}");
+        for name in names {
+            let of = json!({ "type": "ref/prompt", "name": prompt["name"] });
+            self.ask("completion/complete", json!({ "ref": of, "argument": { "name": name, "value": "" } }));
+        }
+    }
+
+    /// All pages of a list; none if the server has no such thing.
+    fn list(&mut self, method: &str, member: &str) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut params = json!({});
+        loop {
+            let answer = self.ask(method, params);
+            let Some(result) = answer.get("result") else { return items };
+            items.extend(result[member].as_array().expect("a list").iter().cloned());
+            let Some(cursor) = result.get("nextCursor") else { return items };
+            params = json!({ "cursor": cursor });
+        }
+    }
+
+    /// Sends a request, judges and serves what comes until its answer does, and returns that.
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.asked.push(method.to_owned());
+        let id = self.asked.len();
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).expect("the example answers");
+            let message: Value = serde_json::from_str(&line).expect("a line is JSON");
+            let asked = &self.asked;
+            let method_of =
+                |id: &Value| asked.get(usize::try_from(id.as_u64()?).ok()?.checked_sub(1)?).cloned();
+            self.oracle.check_message(&message, method_of).unwrap_or_else(|fault| panic!("{fault}"));
+            if message.get("method").is_none() {
+                assert_eq!(message["id"], id, "the answer to another request: {message}");
+                return message;
+            }
+            if message.get("id").is_some() {
+                self.serve(&message);
+            }
+        }
+    }
+
+    /// Answers what the server asks of its client.
+    fn serve(&mut self, request: &Value) {
+        let result = match text(&request["method"]) {
+            "elicitation/create" => json!({ "action": "accept", "content": filled(&request["params"]) }),
+            "sampling/createMessage" => {
+                json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "short" } })
+            }
+            "roots/list" => json!({ "roots": [] }),
+            _ => json!({}),
+        };
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.stdin, "{message}").expect("the example reads");
+    }
+}
+
+/// A value for each field that a form asks for.
+fn filled(params: &Value) -> Value {
+    let fields = params["requestedSchema"]["properties"].as_object();
+    fields
+        .into_iter()
+        .flatten()
+        .map(|(name, field)| {
+            let value = match (field.get("enum"), field["type"].as_str()) {
+                (Some(choices), _) => choices[0].clone(),
+                (None, Some("boolean")) => json!(true),
+                (None, Some("integer" | "number")) => {
+                    field.get("minimum").cloned().unwrap_or_else(|| json!(1))
+                }
+                (None, Some("array")) => json!([]),
+                (None, _) => json!("text"),
+            };
+            (name.clone(), value)
+        })
+        .collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no string"))
+}
+
+/// Where cargo puts the examples: beside `deps`, in which this test stands. A plain `cargo test` builds them with the
+/// tests, `cargo test --test schemas` does not, and runs what an earlier `cargo build --examples` left.
+fn executable(example: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let profile = test.ancestors().nth(2).expect("a test is in PROFILE/deps");
+    let path = profile.join("examples").join(example).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(path.exists(), "{} is not built: run `cargo build --examples`", path.display());
+    path
+}
