@@ -5,18 +5,23 @@
 //!
 //! **Invariant:** every dispatched request has one [`Reply`], whatever its handler does.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use futures_util::FutureExt;
 
 use crate::{
     call::Origin,
+    calls::Serving,
+    catalog::{Catalog, Entry},
+    contain::discard,
+    era::{self, Revision},
     error::{ErrorCode, McpError},
-    jsonrpc::{ErrorId, Request, encode_error},
+    jsonrpc::{ErrorId, Request, encode_error, encode_raw_result},
     log::Level,
     params::Params,
-    router::{Offers, Router},
+    router::{Capability, Router},
 };
 
 /// A request a client can make.
@@ -82,18 +87,18 @@ impl Method {
         matches!(self, Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe)
     }
 
-    /// Whether something is registered that offers it.
-    fn offered(self, offers: Offers) -> bool {
+    /// The capability without which it is unknown, where there is one.
+    fn needs(self) -> Option<Capability> {
         match self {
-            Self::Initialize | Self::Ping | Self::SetLevel => true,
-            Self::ListTools | Self::CallTool => offers.tools,
-            Self::ListPrompts | Self::GetPrompt => offers.prompts,
+            Self::Initialize | Self::Ping | Self::SetLevel => None,
+            Self::ListTools | Self::CallTool => Some(Capability::Tools),
+            Self::ListPrompts | Self::GetPrompt => Some(Capability::Prompts),
             Self::ListResources
             | Self::ListTemplates
             | Self::ReadResource
             | Self::Subscribe
-            | Self::Unsubscribe => offers.resources,
-            Self::Complete => offers.completions,
+            | Self::Unsubscribe => Some(Capability::Resources),
+            Self::Complete => Some(Capability::Completions),
         }
     }
 }
@@ -115,7 +120,7 @@ impl Router {
     /// -32601 otherwise.
     pub fn method(&self, name: &str) -> Result<Method, McpError> {
         Method::of(name)
-            .filter(|method| method.offered(self.offers()))
+            .filter(|method| method.needs().is_none_or(|capability| self.offers(capability)))
             .ok_or_else(|| McpError::method_not_found(name))
     }
 
@@ -130,17 +135,30 @@ impl Router {
         serde_json::from_str(level.get()).map_err(|_| params.mistyped("level", "a log level"))
     }
 
-    /// The URI that `resources/subscribe` and `resources/unsubscribe` ask for.
+    /// The URI that a request names.
+    ///
+    /// # Errors
+    ///
+    /// -32602 that names `uri`.
+    pub fn parse_uri(&self, params: Option<&str>) -> Result<ByteString, McpError> {
+        Params::read(params, "", ["uri"])?.string("uri", self.limits().name_bytes)
+    }
+
+    /// The URI that `resources/subscribe` asks for. One that fits a template counts as existing: only its reader knows.
     ///
     /// # Errors
     ///
     /// -32602 that names `uri`; -32002 for a URI that names no resource and fits no template.
     pub fn subscribable(&self, params: Option<&str>) -> Result<ByteString, McpError> {
-        let params = Params::read(params, "", ["uri"])?;
-        params.string("uri", self.limits().name_bytes)
+        let uri = self.parse_uri(params)?;
+        let fits = || self.templates.snapshot().iter().any(|template| template.arguments(&uri).is_some());
+        if self.resources.get(&uri).is_none() && !fits() {
+            return Err(era::resource_not_found(&uri));
+        }
+        Ok(uri)
     }
 
-    /// Serves a request that is none of the session's.
+    /// Serves a request that is none of the session's own.
     ///
     /// The future never panics. It stays on the worker that polls it: handlers need not be `Send`.
     ///
@@ -152,11 +170,58 @@ impl Router {
         request: Request,
         origin: Origin,
     ) -> impl Future<Output = Reply> + use<> + 'static {
-        let _router = Arc::clone(self);
+        let router = Arc::clone(self);
+        let id = request.id.clone();
+        let revision = origin.peer.revision;
         async move {
-            drop(origin);
-            let error = McpError::method_not_found(&request.method);
-            Reply { json: encode_error(ErrorId::Given(&request.id), &error), code: Some(error.code) }
+            // handlers are contained where they are called; this is for mistakes of ours
+            let served = AssertUnwindSafe(serve(router, request, origin)).catch_unwind().await;
+            let served = served.unwrap_or_else(|payload| {
+                log::error!("dispatch panicked; this is a bug of the framework");
+                discard(payload);
+                Err(McpError::internal())
+            });
+            match served {
+                Ok(json) => Reply { json, code: None },
+                Err(mut error) => {
+                    era::error(&mut error, revision);
+                    Reply { json: encode_error(ErrorId::Given(&id), &error), code: Some(error.code) }
+                }
+            }
         }
     }
 }
+
+/// The whole response, or why there is none.
+async fn serve(router: Arc<Router>, request: Request, origin: Origin) -> Result<Bytes, McpError> {
+    let method = router.method(&request.method)?;
+    let revision = origin.peer.revision;
+    let serving = Serving { router, request, origin };
+    let router = &serving.router;
+    match method {
+        // lists are kept encoded
+        Method::ListTools => list(&router.tools, &serving.request, revision),
+        Method::ListPrompts => list(&router.prompts, &serving.request, revision),
+        Method::ListResources => list(&router.resources, &serving.request, revision),
+        Method::ListTemplates => list(&router.templates, &serving.request, revision),
+        // these run a handler
+        Method::CallTool => serving.call_tool().await,
+        Method::GetPrompt => serving.get_prompt().await,
+        Method::ReadResource => serving.read_resource().await,
+        Method::Complete => serving.complete().await,
+        // the session's own never come here
+        Method::Initialize | Method::Ping | Method::SetLevel | Method::Subscribe | Method::Unsubscribe => {
+            Err(McpError::method_not_found(&serving.request.method))
+        }
+    }
+}
+
+fn list<T: Entry>(catalog: &Catalog<T>, request: &Request, revision: Revision) -> Result<Bytes, McpError> {
+    let params = Params::read(request.params.as_deref(), "", ["cursor"])?;
+    let cursor = params.optional_string("cursor", usize::MAX)?;
+    Ok(encode_raw_result(&request.id, &catalog.page(revision, cursor.as_deref())?))
+}
+
+#[cfg(test)]
+#[path = "dispatch_tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ use crate::{
     error::{ErrorCode, McpError},
     jsonrpc::ErrorId,
     peer::{ClientCapabilities, ClientCapability},
+    result::ToolResult,
 };
 
 /// A revision of the protocol with the `initialize` handshake.
@@ -286,8 +287,14 @@ fn describes_object(schema: &RawValue) -> bool {
         .is_ok_and(|schema| schema.r#type.is_some_and(|kind| kind == "object"))
 }
 
+/// The result of a tool. What was structured content stays as the text beside it.
+pub(crate) fn tool_result(result: &mut ToolResult, revision: Revision) {
+    result.content.iter_mut().for_each(|block| content(block, revision));
+    result.structured = result.structured.take().filter(|json| sends_structured(json.get(), revision));
+}
+
 /// Whether structured content of this JSON text may be sent.
-pub(crate) fn sends_structured(json: &str, revision: Revision) -> bool {
+fn sends_structured(json: &str, revision: Revision) -> bool {
     revision.has(Feature::StructuredContent)
         && (revision.has(Feature::AnyStructuredContent) || json.trim_start().starts_with('{'))
 }

@@ -17,7 +17,9 @@ fn members<T: Clone + serde::Serialize>(value: &T, adapt: fn(&mut T, Revision)) 
         let mut value = value.clone();
         adapt(&mut value, *revision);
         let value = serde_json::to_value(value).unwrap();
-        value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+        let mut names: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+        names.sort();
+        names.join(" ")
     };
     Revision::ALL.iter().map(at).collect()
 }

@@ -11,7 +11,7 @@ use crate::{
     error::McpError,
     params::Params,
     peer::{ClientCapabilities, Implementation},
-    router::Router,
+    router::{Capability, Router},
 };
 
 /// What a client said in `initialize`, as far as the server uses it.
@@ -125,8 +125,10 @@ impl Router {
     /// What a client is told at `initialize`: the capabilities of what is registered, and who we are.
     #[must_use]
     pub fn initialize_result(&self, revision: Revision) -> InitializeResult {
-        let offers = self.offers();
-        let completions = offers.completions && revision.has(Feature::CompletionsCapability);
+        let lists = |capability| self.offers(capability).then_some(Lists { list_changed: true });
+        let completions =
+            self.offers(Capability::Completions) && revision.has(Feature::CompletionsCapability);
+        let resources = self.offers(Capability::Resources);
         let mut server_info = self.info().clone();
         era::server_info(&mut server_info, revision);
         InitializeResult {
@@ -134,9 +136,9 @@ impl Router {
             capabilities: ServerCapabilities {
                 completions: completions.then_some(Empty {}),
                 logging: Empty {},
-                prompts: offers.prompts.then_some(Lists { list_changed: true }),
-                resources: offers.resources.then_some(Resources { list_changed: true, subscribe: true }),
-                tools: offers.tools.then_some(Lists { list_changed: true }),
+                prompts: lists(Capability::Prompts),
+                resources: resources.then_some(Resources { list_changed: true, subscribe: true }),
+                tools: lists(Capability::Tools),
             },
             server_info,
             instructions: self.instructions().map(str::to_owned),

@@ -3,13 +3,19 @@
 //! Knows no actor, no socket and no clock; of actix-web only `HttpRequest` and `web::Data`.
 
 pub mod call;
+mod calls;
 pub mod cancelled;
+mod catalog;
 pub mod change;
+pub mod completion;
+mod contain;
 pub mod content;
+mod cursor;
 pub mod data;
 pub mod definition;
 pub mod dispatch;
 pub mod era;
+mod erased;
 pub mod error;
 pub mod extract;
 pub mod handler;
@@ -18,14 +24,20 @@ pub mod initialize;
 pub mod jsonrpc;
 pub mod link;
 pub mod log;
+pub mod offer;
 mod params;
 pub mod peer;
+pub mod prompt;
+pub mod resource;
+pub mod resource_template;
 pub mod result;
 pub mod router;
 mod schema;
 pub mod tool;
+mod uri_template;
 
 pub use schema::SchemaError;
+pub use uri_template::InvalidTemplate;
 
 /// What the macros' code names. Not for use by hand; it may change in any release.
 #[doc(hidden)]

@@ -227,7 +227,7 @@ impl<E: fmt::Display + 'static> ToolError for E {
 }
 
 /// The type is known at compile time, so that for most this costs nothing.
-fn protocol_error(err: &dyn Any) -> Option<&McpError> {
+pub(crate) fn protocol_error(err: &dyn Any) -> Option<&McpError> {
     fn boxed<E: ?Sized + 'static>(err: &dyn Any) -> Option<&E> {
         err.downcast_ref::<Box<E>>().map(|boxed| &**boxed)
     }

@@ -4,18 +4,26 @@
 //! (`&self`) may change while it runs.
 
 use std::{
-    any::Any,
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytestring::ByteString;
 
 use crate::{
+    catalog::Catalog,
     change::{Announce, Change},
     data::DataMap,
     definition::ServerInfo,
+    extract::Needs,
     jsonrpc::ReadLimits,
+    prompt::Prompt,
+    resource::Resource,
+    resource_template::ResourceTemplate,
+    tool::Tool,
 };
 
 /// Everything a server offers, and who it is.
@@ -24,17 +32,43 @@ pub struct Router {
     instructions: Option<String>,
     limits: ReadLimits,
     data: Arc<DataMap>,
+    pub(crate) tools: Catalog<Tool>,
+    pub(crate) prompts: Catalog<Prompt>,
+    pub(crate) resources: Catalog<Resource>,
+    pub(crate) templates: Catalog<ResourceTemplate>,
+    pub(crate) offered: Offered,
     /// Set once, by the server that has sessions; nobody is told before.
     announce: OnceLock<Arc<dyn Announce>>,
 }
 
-/// Which capabilities a router has something to offer for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Offers {
-    pub(crate) tools: bool,
-    pub(crate) prompts: bool,
-    pub(crate) resources: bool,
-    pub(crate) completions: bool,
+/// A capability of a server that depends on what is registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// `tools`
+    Tools,
+    /// `prompts`
+    Prompts,
+    /// `resources`
+    Resources,
+    /// `completions`
+    Completions,
+}
+
+/// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
+/// were told of it, and an empty list says what there is.
+#[derive(Debug, Default)]
+pub(crate) struct Offered([AtomicBool; 4]);
+
+impl Offered {
+    fn flag(&self, capability: Capability) -> &AtomicBool {
+        let [tools, prompts, resources, completions] = &self.0;
+        match capability {
+            Capability::Tools => tools,
+            Capability::Prompts => prompts,
+            Capability::Resources => resources,
+            Capability::Completions => completions,
+        }
+    }
 }
 
 impl Router {
@@ -46,6 +80,11 @@ impl Router {
             instructions: None,
             limits: ReadLimits::default(),
             data: Arc::default(),
+            tools: Catalog::default(),
+            prompts: Catalog::default(),
+            resources: Catalog::default(),
+            templates: Catalog::default(),
+            offered: Offered::default(),
             announce: OnceLock::new(),
         }
     }
@@ -90,7 +129,7 @@ impl Router {
     }
 
     /// Gives a value to handlers, by its type.
-    pub fn insert_data<T: Any + Send + Sync>(&mut self, value: Arc<T>) {
+    pub fn insert_data<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
         Arc::make_mut(&mut self.data).insert(value);
     }
 
@@ -112,8 +151,47 @@ impl Router {
         }
     }
 
-    pub(crate) fn offers(&self) -> Offers {
-        Offers::default()
+    /// Sets how many entries a page of a list has, at least one; by default a list is one page.
+    pub fn set_page_size(&mut self, entries: Option<usize>) {
+        self.tools.set_page_size(entries);
+        self.prompts.set_page_size(entries);
+        self.resources.set_page_size(entries);
+        self.templates.set_page_size(entries);
+    }
+
+    /// Offers a capability before anything is registered for it: its lists are then empty at first.
+    ///
+    /// Capabilities are told at `initialize` only, so a server that adds its first tool later calls this when it is built.
+    pub fn offer(&self, capability: Capability) {
+        self.offered.flag(capability).store(true, Ordering::Release);
+    }
+
+    /// Whether this capability is offered.
+    #[must_use]
+    pub fn offers(&self, capability: Capability) -> bool {
+        self.offered.flag(capability).load(Ordering::Acquire)
+    }
+
+    /// What the handlers registered now need and the server's data lacks: name of the tool, prompt or resource, and the
+    /// type of the `web::Data` that is missing. Over stdio, where no `App` could have it, this is known at start.
+    #[must_use]
+    pub fn missing_data(&self) -> Vec<(String, &'static str)> {
+        let missing = |name: &str, needs: &Needs| {
+            let types = needs.missing(&self.data).into_iter();
+            types.map(|missing| (name.to_owned(), missing)).collect::<Vec<_>>()
+        };
+        let tools = self.tools.snapshot();
+        let prompts = self.prompts.snapshot();
+        let resources = self.resources.snapshot();
+        let templates = self.templates.snapshot();
+        let tools = tools.iter().flat_map(|tool| missing(tool.name(), tool.needs()));
+        let prompts = prompts.iter().flat_map(|prompt| missing(&prompt.definition().name, prompt.needs()));
+        let resources =
+            resources.iter().flat_map(|resource| missing(&resource.definition().uri, resource.needs()));
+        let templates = templates
+            .iter()
+            .flat_map(|template| missing(&template.definition().uri_template, template.needs()));
+        tools.chain(prompts).chain(resources).chain(templates).collect()
     }
 }
 
@@ -121,7 +199,7 @@ impl fmt::Debug for Router {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Router")
             .field("name", &self.info.name)
-            .field("offers", &self.offers())
+            .field("offered", &self.offered)
             .finish_non_exhaustive()
     }
 }

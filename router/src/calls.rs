@@ -1,0 +1,233 @@
+//! The four methods that run author code: each reads its parameters, finds its handler, runs it contained, and encodes
+//! what it results in as the session's revision has it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use futures_util::future::LocalBoxFuture;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    call::{Call, Origin},
+    completion::{Completers, Completion, Typed},
+    contain::{Contained, contain},
+    content::ResourceContents,
+    era::{self, Revision},
+    error::{ErrorCode, McpError, Shown},
+    handler::Run,
+    id::ProgressToken,
+    jsonrpc::{Request, try_encode_result},
+    params::Params,
+    prompt::Prompt,
+    resource::Contents,
+    router::Router,
+};
+
+/// A request that is being served.
+pub(crate) struct Serving {
+    pub(crate) router: Arc<Router>,
+    pub(crate) request: Request,
+    pub(crate) origin: Origin,
+}
+
+impl Serving {
+    /// `tools/call`.
+    // MCP 2025-11-25 server/tools, Error Handling: an unknown tool is a protocol error. `task` is not looked at: tasks
+    // are not offered, and a request with one is served as without
+    pub(crate) async fn call_tool(self) -> Result<Bytes, McpError> {
+        let params = self.params(["name", "arguments", "_meta"])?;
+        let name = params.string("name", self.most())?;
+        let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
+        // what is no object is the tool's to refuse
+        let arguments = params.optional("arguments").map(|raw| self.slice(raw));
+        let call = self.call(name, arguments, params.raw("_meta"))?;
+        let mut result = self.run("tools/call", tool.call(call)).await?;
+        era::tool_result(&mut result, self.revision());
+        self.encode(&result)
+    }
+
+    /// `prompts/get`.
+    pub(crate) async fn get_prompt(self) -> Result<Bytes, McpError> {
+        let params = self.params(["name", "arguments", "_meta"])?;
+        let name = params.string("name", self.most())?;
+        let prompt = self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "name", &name))?;
+        let arguments = params.optional_object("arguments")?;
+        prompt.check(arguments.map_or("{}", RawValue::get))?;
+        let call = self.call(name, arguments.map(|raw| self.slice(raw)), params.raw("_meta"))?;
+        let mut result = self.run("prompts/get", prompt.run().run(call)).await?;
+        if result.description.is_none() {
+            result.description.clone_from(&prompt.definition().description);
+        }
+        result.messages.iter_mut().for_each(|message| era::content(&mut message.content, self.revision()));
+        self.encode(&result)
+    }
+
+    /// `resources/read`: a resource of that very URI, or else the first template it fits.
+    pub(crate) async fn read_resource(self) -> Result<Bytes, McpError> {
+        #[derive(Serialize)]
+        struct ReadResult {
+            contents: Vec<ResourceContents>,
+        }
+        let params = self.params(["uri", "_meta"])?;
+        let uri = params.string("uri", self.most())?;
+        let (reader, arguments, mime_type) =
+            self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri))?;
+        let call = self.call(uri.clone(), arguments, params.raw("_meta"))?;
+        let contents = match self.run("resources/read", reader.run(call)).await {
+            Ok(contents) => contents.filter(|contents| !contents.is_empty()),
+            Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => None,
+            Err(error) => return Err(error),
+        };
+        // MCP 2025-11-25 server/resources, Error Handling: a resource that is not there is an error, not nothing
+        let mut contents = contents.ok_or_else(|| era::resource_not_found(&uri))?;
+        for part in &mut contents {
+            if part.mime_type.is_none() && part.uri == *uri {
+                part.mime_type.clone_from(&mime_type);
+            }
+            era::contents(part, self.revision());
+        }
+        self.encode(&ReadResult { contents })
+    }
+
+    /// `completion/complete`.
+    pub(crate) async fn complete(self) -> Result<Bytes, McpError> {
+        #[derive(Serialize)]
+        struct CompleteResult {
+            completion: Completion,
+        }
+        let params = self.params(["ref", "argument", "context", "_meta"])?;
+        let argument = Params::read(Some(params.object("argument")?.get()), "argument.", ["name", "value"])?;
+        let typed = Typed {
+            argument: argument.string("name", self.most())?.into(),
+            value: argument.string("value", usize::MAX)?.into(),
+            context: context(params.optional_object("context")?)?,
+        };
+        let (target, completers) = self.completers(params.object("ref")?.get())?;
+        let completion = match completers.of(&typed.argument) {
+            Some(completer) => {
+                let asked = serde_json::to_string(&typed).map_err(|_| McpError::internal())?;
+                let call = self.call(target, Some(asked.into()), params.raw("_meta"))?;
+                self.run("completion/complete", completer.run(call)).await?
+            }
+            None => Completion::default(),
+        };
+        self.encode(&CompleteResult { completion: completion.cut() })
+    }
+
+    /// Who reads a URI, its variables, and the MIME type of what says none.
+    #[expect(clippy::type_complexity, reason = "three parts that are taken apart at once")]
+    fn reader(&self, uri: &str) -> Option<(Arc<dyn Run<Contents>>, Option<ByteString>, Option<String>)> {
+        if let Some(resource) = self.router.resources.get(uri) {
+            return Some((resource.reader(), None, resource.definition().mime_type.clone()));
+        }
+        self.router.templates.snapshot().iter().find_map(|template| {
+            let arguments = template.arguments(uri)?;
+            Some((template.reader(), Some(arguments), template.definition().mime_type.clone()))
+        })
+    }
+
+    /// What a `ref` names, and its completers.
+    fn completers(&self, reference: &str) -> Result<(ByteString, Completers), McpError> {
+        let reference = Params::read(Some(reference), "ref.", ["type", "name", "uri"])?;
+        let kind = reference.string("type", self.most())?;
+        match &*kind {
+            "ref/prompt" => {
+                let name = reference.string("name", self.most())?;
+                let prompt: Arc<Prompt> =
+                    self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "ref.name", &name))?;
+                Ok((name, prompt.completers().clone()))
+            }
+            // a template, or a URI: of a resource, which has nothing to complete, or of one that a template describes
+            "ref/resource" => {
+                let uri = reference.string("uri", self.most())?;
+                let templates = self.router.templates.snapshot();
+                let described = || templates.iter().find(|template| template.arguments(&uri).is_some());
+                if let Some(template) = templates.get(&uri) {
+                    Ok((uri, template.completers().clone()))
+                } else if self.router.resources.get(&uri).is_some() {
+                    Ok((uri, Completers::default()))
+                } else if let Some(template) = described() {
+                    Ok((uri, template.completers().clone()))
+                } else {
+                    Err(unknown("resource template", "ref.uri", &uri))
+                }
+            }
+            _ => Err(McpError::invalid_params("`ref.type` is neither \"ref/prompt\" nor \"ref/resource\"")),
+        }
+    }
+
+    fn params<const N: usize>(&self, names: [&'static str; N]) -> Result<Params<'_, N>, McpError> {
+        Params::read(self.request.params.as_deref(), "", names)
+    }
+
+    /// The bytes of a name or a URI, at most.
+    fn most(&self) -> usize {
+        self.router.limits().name_bytes
+    }
+
+    fn revision(&self) -> Revision {
+        self.origin.peer.revision
+    }
+
+    /// A part of the parameters, without a copy.
+    fn slice(&self, raw: &RawValue) -> ByteString {
+        self.request.params.as_ref().map(|params| params.slice_ref(raw.get())).unwrap_or_default()
+    }
+
+    /// What the handler's extractors read.
+    fn call(
+        &self,
+        target: ByteString,
+        arguments: Option<ByteString>,
+        meta: Option<&RawValue>,
+    ) -> Result<Call, McpError> {
+        let meta = meta.filter(|raw| raw.get() != "null");
+        let progress = meta.map(|raw| progress_token(raw.get())).transpose()?.flatten();
+        let meta = meta.map(|raw| self.slice(raw));
+        let data = Arc::clone(self.router.data());
+        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress))
+    }
+
+    /// Runs a handler. What it panics with reaches nobody.
+    async fn run<T>(
+        &self,
+        method: &'static str,
+        handler: LocalBoxFuture<'static, Result<T, McpError>>,
+    ) -> Result<T, McpError> {
+        Contained::new(method, handler).await?
+    }
+
+    fn encode(&self, result: &impl Serialize) -> Result<Bytes, McpError> {
+        let encoded = contain("encode", || try_encode_result(&self.request.id, result))?;
+        encoded.map_err(|error| {
+            log::error!(error:%; "a result does not serialize");
+            McpError::internal()
+        })
+    }
+}
+
+/// The token under which a request wants progress.
+// MCP 2025-11-25 basic/utilities/progress, Progress Flow: MUST be a string or integer value
+fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpError> {
+    let meta = Params::read(Some(meta), "_meta.", ["progressToken"])?;
+    let Some(token) = meta.raw("progressToken") else { return Ok(None) };
+    let token = serde_json::from_str(token.get());
+    token.map(Some).map_err(|_| meta.mistyped("progressToken", "a string or an integer"))
+}
+
+/// The arguments that have values already.
+fn context(context: Option<&RawValue>) -> Result<HashMap<String, String>, McpError> {
+    let context = Params::read(context.map(RawValue::get), "context.", ["arguments"])?;
+    match context.optional("arguments") {
+        None => Ok(HashMap::new()),
+        Some(raw) => {
+            serde_json::from_str(raw.get()).map_err(|_| context.mistyped("arguments", "an object of strings"))
+        }
+    }
+}
+
+fn unknown(kind: &str, member: &str, name: &str) -> McpError {
+    McpError::invalid_params(format!("unknown {kind}: `{member}` is {}", Shown(name)))
+}

@@ -1,0 +1,214 @@
+//! A registry: things with unique keys in the order they were added, and their lists as encoded pages.
+//!
+//! Readers take a snapshot (an `Arc`) and keep it as long as they like; a change makes a new one. Pages are encoded
+//! once a snapshot and revision, when they are first asked for.
+//!
+//! **Invariant:** the lock is never held across an await, nor while author code runs (not even its `Drop`).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+};
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use crate::{cursor::Fingerprint, era::Revision, error::McpError, jsonrpc::to_json};
+
+/// Something that is registered and listed.
+pub(crate) trait Entry {
+    /// The member that holds the list in its result, such as `tools`.
+    const LIST: &'static str;
+
+    /// What is unique: a name, a URI or a URI template.
+    fn key(&self) -> &str;
+
+    /// Its definition at a revision, as JSON.
+    fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes>;
+}
+
+/// All entries of one kind.
+#[derive(Debug)]
+pub(crate) struct Catalog<T> {
+    snapshot: RwLock<Arc<Snapshot<T>>>,
+    /// Entries a page; everything on one page if `None`.
+    page_size: Option<usize>,
+}
+
+/// The state of a catalog at one time.
+#[derive(Debug)]
+pub(crate) struct Snapshot<T> {
+    entries: Vec<Arc<T>>,
+    places: HashMap<Arc<str>, usize>,
+    /// By [`Revision::index`].
+    pages: [OnceLock<Vec<Bytes>>; Revision::ALL.len()],
+    fingerprint: OnceLock<Fingerprint>,
+}
+
+impl<T> Default for Snapshot<T> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            places: HashMap::new(),
+            pages: Default::default(),
+            fingerprint: OnceLock::new(),
+        }
+    }
+}
+
+impl<T> Default for Catalog<T> {
+    fn default() -> Self {
+        Self { snapshot: RwLock::default(), page_size: None }
+    }
+}
+
+impl<T: Entry> Snapshot<T> {
+    fn of(entries: Vec<Arc<T>>) -> Self {
+        let places = entries.iter().enumerate().map(|(place, entry)| (entry.key().into(), place)).collect();
+        Self { entries, places, ..Self::default() }
+    }
+
+    /// The entry of this key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Arc<T>> {
+        self.places.get(key).and_then(|place| self.entries.get(*place))
+    }
+
+    /// All entries, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.entries.iter()
+    }
+
+    fn fingerprint(&self, page_size: usize) -> Fingerprint {
+        let keys = || self.entries.iter().map(|entry| entry.key());
+        *self.fingerprint.get_or_init(|| Fingerprint::of(T::LIST, page_size, keys()))
+    }
+
+    fn encode(&self, revision: Revision, page_size: usize) -> Vec<Bytes> {
+        // an empty list is one page too
+        let count = self.entries.len().div_ceil(page_size).max(1);
+        let page = |number: usize| {
+            let entries = self.entries.iter().skip(number * page_size).take(page_size);
+            let next = u32::try_from(number + 1).ok().filter(|_| number + 1 < count);
+            encode_page(entries, revision, next.map(|next| self.fingerprint(page_size).cursor(next)))
+        };
+        (0..count).map(page).collect()
+    }
+}
+
+/// The result that holds one page. The last page has no `nextCursor`.
+fn encode_page<'a, T: Entry + 'a>(
+    entries: impl Iterator<Item = &'a Arc<T>>,
+    revision: Revision,
+    next: Option<String>,
+) -> Bytes {
+    let mut out = BytesMut::with_capacity(256);
+    out.put_slice(b"{\"");
+    out.put_slice(T::LIST.as_bytes());
+    out.put_slice(b"\":[");
+    let mut first = true;
+    for entry in entries {
+        let definition = match entry.definition_json(revision) {
+            Ok(definition) => definition,
+            Err(error) => {
+                log::error!(key = entry.key(), error:%; "a definition does not serialize and is not listed");
+                continue;
+            }
+        };
+        if !std::mem::take(&mut first) {
+            out.put_u8(b',');
+        }
+        out.put_slice(&definition);
+    }
+    out.put_u8(b']');
+    if let Some(cursor) = next {
+        // base64: nothing to escape
+        out.put_slice(format!(",\"nextCursor\":\"{cursor}\"").as_bytes());
+    }
+    out.put_u8(b'}');
+    out.freeze()
+}
+
+impl<T: Entry> Catalog<T> {
+    /// The state now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot<T>> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The entry of this key.
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<T>> {
+        self.snapshot().get(key).cloned()
+    }
+
+    /// Adds an entry at the end; gives it back if its key is taken.
+    pub(crate) fn add(&self, entry: T) -> Result<(), T> {
+        let mut guard = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        if guard.places.contains_key(entry.key()) {
+            drop(guard);
+            return Err(entry);
+        }
+        let entry = Arc::new(entry);
+        match Arc::get_mut(&mut guard) {
+            // nobody reads: building up a large catalog stays linear
+            Some(snapshot) => {
+                snapshot.places.insert(entry.key().into(), snapshot.entries.len());
+                snapshot.entries.push(entry);
+                snapshot.pages = Default::default();
+                snapshot.fingerprint = OnceLock::new();
+            }
+            None => *guard = Arc::new(Snapshot::of(guard.entries.iter().cloned().chain([entry]).collect())),
+        }
+        Ok(())
+    }
+
+    /// Takes the entry of this key out. Whoever runs it now keeps it.
+    pub(crate) fn remove(&self, key: &str) -> Option<Arc<T>> {
+        let mut guard = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        let removed = guard.get(key).cloned()?;
+        let rest = guard.entries.iter().filter(|entry| !Arc::ptr_eq(entry, &removed)).cloned().collect();
+        let before = std::mem::replace(&mut *guard, Arc::new(Snapshot::of(rest)));
+        drop(guard);
+        drop(before);
+        Some(removed)
+    }
+
+    /// Sets the entries a page, at least one; before the catalog is used.
+    pub(crate) fn set_page_size(&mut self, page_size: Option<usize>) {
+        self.page_size = page_size.map(|size| size.max(1));
+        let snapshot = self.snapshot.get_mut().unwrap_or_else(PoisonError::into_inner);
+        *snapshot = Arc::new(Snapshot::of(snapshot.entries.clone()));
+    }
+
+    /// The result of a list request with this cursor, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// -32602 that names `cursor`, if this list in this state has not given it out.
+    // MCP 2025-11-25 server/utilities/pagination, Error Handling
+    pub(crate) fn page(&self, revision: Revision, cursor: Option<&str>) -> Result<Bytes, McpError> {
+        let snapshot = self.snapshot();
+        let page_size = self.page_size.unwrap_or(usize::MAX);
+        let pages = snapshot.pages[revision.index()].get_or_init(|| snapshot.encode(revision, page_size));
+        let page = match cursor {
+            None => Some(0),
+            // page 0 is had without a cursor: none was given out for it
+            Some(cursor) => snapshot.fingerprint(page_size).page(cursor).filter(|page| *page > 0),
+        };
+        let page = page.and_then(|page| pages.get(usize::try_from(page).ok()?));
+        page.cloned()
+            .ok_or_else(|| McpError::invalid_params("`cursor` was not given out by this list as it is now"))
+    }
+}
+
+/// A definition cut to a revision, as JSON.
+pub(crate) fn definition_json<D: Clone + serde::Serialize>(
+    definition: &D,
+    adapt: fn(&mut D, Revision),
+    revision: Revision,
+) -> serde_json::Result<Bytes> {
+    let mut definition = definition.clone();
+    adapt(&mut definition, revision);
+    to_json(&definition)
+}
+
+#[cfg(test)]
+#[path = "catalog_tests.rs"]
+mod tests;

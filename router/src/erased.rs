@@ -1,0 +1,63 @@
+//! Handlers of prompts, resources and completers, with their types erased.
+
+use std::{fmt::Display, marker::PhantomData, sync::Arc};
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::{
+    call::Call,
+    completion::{Completion, IntoCompletion},
+    error::McpError,
+    extract::{FromCall, told},
+    handler::{Handler, Run},
+    prompt::{IntoPromptResult, PromptResult},
+    resource::{Contents, IntoContents},
+    result::protocol_error,
+};
+
+/// A handler whose parameters are all extractors. `fn(A)` is `Send + Sync` whatever `A` is.
+pub(crate) struct Erased<F, A>(F, PhantomData<fn(A)>);
+
+/// Erases a handler's types, once it is known what it results in.
+pub(crate) fn erase<R, F, A: 'static>(handler: F) -> Arc<dyn Run<R>>
+where
+    Erased<F, A>: Run<R>,
+    F: 'static,
+{
+    Arc::new(Erased(handler, PhantomData))
+}
+
+macro_rules! run {
+    ($($output:ident as $into:ident :: $convert:ident;)*) => {$(
+        impl<F, A> Run<$output> for Erased<F, A>
+        where
+            F: Handler<A>,
+            F::Output: $into,
+            A: FromCall,
+        {
+            fn run(self: Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<$output, McpError>> {
+                Box::pin(async move {
+                    let values = A::from_call(&call).await.map_err(|error| told(&call, error))?;
+                    self.0.call(values).await.$convert(&call)
+                })
+            }
+        }
+    )*};
+}
+
+run! {
+    PromptResult as IntoPromptResult::into_prompt_result;
+    Contents as IntoContents::into_contents;
+    Completion as IntoCompletion::into_completion;
+}
+
+/// What the client is told of an error that a prompt, a reader or a completer returned: an [`McpError`] is the answer,
+/// any other is ours, and its text goes to the log. Only a tool's failure is for the model to read.
+// MCP 2025-11-25 server/prompts and server/resources, Error Handling: internal errors are -32603
+pub(crate) fn failed(call: &Call, error: &(impl Display + 'static)) -> McpError {
+    if let Some(error) = protocol_error(error) {
+        return error.clone();
+    }
+    log::error!(target = call.target().as_ref() as &str; "a handler failed: {error:#}");
+    McpError::internal()
+}

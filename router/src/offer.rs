@@ -1,0 +1,261 @@
+//! What a router offers: adding and removing tools, prompts, resources and templates, at any time.
+//!
+//! Whoever builds a server uses [`Router::tool`] and the like, which panic with the author's line; whoever adds to a
+//! running one uses [`Router::add_tool`] and the like. A change is announced after it took effect.
+
+use crate::{
+    catalog::{Catalog, Entry},
+    change::Change,
+    prompt::Prompt,
+    resource::Resource,
+    resource_template::ResourceTemplate,
+    router::{Capability, Router},
+    schema::SchemaError,
+    tool::{IntoTool, InvalidTool, Tool},
+    uri_template::InvalidTemplate,
+};
+
+/// Why something cannot be registered: an author's mistake.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddError {
+    /// The name, URI or template is taken.
+    #[error("{kind} {key:?} is registered already")]
+    Taken {
+        /// What it is: `tool`, `prompt`, `resource`, `resource template`.
+        kind: &'static str,
+        /// Its name, URI or template.
+        key: String,
+    },
+    /// The name, URI or template is empty.
+    #[error("a {kind} has no name")]
+    NoName {
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The name, URI or template is longer than the router's limit: no client could ask for it.
+    #[error("a {kind} has a name of {bytes} bytes, more than {most}")]
+    LongName {
+        /// What it is.
+        kind: &'static str,
+        /// How long the name is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// The tool itself.
+    #[error(transparent)]
+    Tool(#[from] InvalidTool),
+    /// The arguments that a prompt's handler takes.
+    #[error("prompt {prompt:?}, its arguments: {source}")]
+    Arguments {
+        /// The prompt's name.
+        prompt: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// The URI template.
+    #[error("resource template {template:?}: {source}")]
+    Template {
+        /// The template.
+        template: String,
+        /// What is wrong.
+        source: InvalidTemplate,
+    },
+    /// A completer of an argument or variable that does not exist.
+    #[error("{kind} {key:?} completes {argument:?}, which it does not have")]
+    Completer {
+        /// What it is.
+        kind: &'static str,
+        /// Its name or template.
+        key: String,
+        /// The argument.
+        argument: String,
+    },
+}
+
+macro_rules! panicking {
+    ($($(#[$doc:meta])* $name:ident($entry:ident: $kind:ty) => $add:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// With the caller's line, on an [`AddError`].
+        #[track_caller]
+        pub fn $name(&mut self, $entry: $kind) {
+            if let Err(error) = self.$add($entry) {
+                panic!("{error}");
+            }
+        }
+    )*};
+}
+
+/// Adding while the server is built.
+impl Router {
+    /// Adds a tool.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, on an [`AddError`].
+    #[track_caller]
+    pub fn tool<M>(&mut self, tool: impl IntoTool<M>) {
+        if let Err(error) = self.add_tool(tool.into_tool()) {
+            panic!("{error}");
+        }
+    }
+
+    panicking! {
+        /// Adds a prompt.
+        prompt(prompt: Prompt) => add_prompt;
+        /// Adds a resource.
+        resource(resource: Resource) => add_resource;
+        /// Adds a resource template.
+        resource_template(template: ResourceTemplate) => add_resource_template;
+    }
+}
+
+/// Adding and removing at any time, from any thread.
+impl Router {
+    /// Adds a tool at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_tool(&self, tool: Tool) -> Result<(), AddError> {
+        tool.check()?;
+        self.add("tool", &self.tools, tool, Capability::Tools, Change::Tools)
+    }
+
+    /// Adds a prompt at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
+        if let Some(source) = prompt.mistake() {
+            return Err(AddError::Arguments { prompt: prompt.key().to_owned(), source: source.clone() });
+        }
+        let known = |argument: &str| prompt.definition().arguments.iter().any(|known| known.name == argument);
+        check_completers("prompt", prompt.key(), prompt.completers().arguments(), known)?;
+        let completes = !prompt.completers().is_empty();
+        self.add("prompt", &self.prompts, prompt, Capability::Prompts, Change::Prompts)?;
+        self.offer_completions(completes);
+        Ok(())
+    }
+
+    /// Adds a resource at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
+        self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)
+    }
+
+    /// Adds a resource template at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_resource_template(&self, template: ResourceTemplate) -> Result<(), AddError> {
+        let key = template.key().to_owned();
+        let parsed = match template.template() {
+            Ok(parsed) => parsed,
+            Err(source) => return Err(AddError::Template { template: key, source: source.clone() }),
+        };
+        let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
+        check_completers("resource template", &key, template.completers().arguments(), known)?;
+        let completes = !template.completers().is_empty();
+        self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;
+        self.offer_completions(completes);
+        Ok(())
+    }
+
+    /// Removes a tool; `false` if there is none of this name. Calls that run go on.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        self.remove(&self.tools, name, Change::Tools)
+    }
+
+    /// Removes a prompt; `false` if there is none of this name.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        self.remove(&self.prompts, name, Change::Prompts)
+    }
+
+    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        self.remove(&self.resources, uri, Change::Resources)
+    }
+
+    /// Removes a resource template; `false` if there is none of this text.
+    pub fn remove_resource_template(&self, uri_template: &str) -> bool {
+        self.remove(&self.templates, uri_template, Change::Resources)
+    }
+
+    /// Whether there is a tool of this name.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.get(name).is_some()
+    }
+
+    fn add<T: Entry>(
+        &self,
+        kind: &'static str,
+        catalog: &Catalog<T>,
+        entry: T,
+        capability: Capability,
+        change: Change,
+    ) -> Result<(), AddError> {
+        let (bytes, most) = (entry.key().len(), self.limits().name_bytes);
+        if bytes == 0 {
+            return Err(AddError::NoName { kind });
+        }
+        if bytes > most {
+            return Err(AddError::LongName { kind, bytes, most });
+        }
+        catalog.add(entry).map_err(|entry| AddError::Taken { kind, key: entry.key().to_owned() })?;
+        self.offer(capability);
+        self.announce(change);
+        Ok(())
+    }
+
+    fn remove<T: Entry>(&self, catalog: &Catalog<T>, key: &str, change: Change) -> bool {
+        let removed = catalog.remove(key);
+        if removed.is_some() {
+            self.announce(change);
+        }
+        // the author's value is dropped here, after everything of ours is done
+        removed.is_some()
+    }
+
+    fn offer_completions(&self, completes: bool) {
+        if completes {
+            self.offer(Capability::Completions);
+        }
+    }
+}
+
+fn check_completers<'a>(
+    kind: &'static str,
+    key: &str,
+    mut arguments: impl Iterator<Item = &'a str>,
+    known: impl Fn(&str) -> bool,
+) -> Result<(), AddError> {
+    match arguments.find(|argument| !known(argument)) {
+        Some(argument) => {
+            Err(AddError::Completer { kind, key: key.to_owned(), argument: argument.to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
+impl Entry for Tool {
+    const LIST: &'static str = "tools";
+
+    fn key(&self) -> &str {
+        self.name()
+    }
+
+    fn definition_json(&self, revision: crate::era::Revision) -> serde_json::Result<bytes::Bytes> {
+        crate::catalog::definition_json(self.definition(), crate::era::tool, revision)
+    }
+}
