@@ -18,6 +18,8 @@ pub mod replay;
 pub mod session;
 pub mod sessions;
 mod state;
+#[cfg(test)]
+mod state_tests;
 pub mod stats;
 mod stream;
 pub mod task;
