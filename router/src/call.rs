@@ -11,6 +11,7 @@ use crate::{
     id::ProgressToken,
     link::Link,
     peer::{Peer, Principal},
+    router::Router,
 };
 
 /// Where a request came from: what the transport and the session know of it before it is dispatched.
@@ -46,6 +47,7 @@ pub struct Call(Rc<CallInner>);
 struct CallInner {
     origin: Origin,
     data: Arc<DataMap>,
+    router: Option<Arc<Router>>,
     target: ByteString,
     arguments: Option<ByteString>,
     meta: Option<ByteString>,
@@ -63,7 +65,20 @@ impl Call {
         meta: Option<ByteString>,
         progress: Option<ProgressToken>,
     ) -> Self {
-        Self(Rc::new(CallInner { origin, data, target, arguments, meta, progress }))
+        Self(Rc::new(CallInner { origin, data, router: None, target, arguments, meta, progress }))
+    }
+
+    /// The call as part of a server.
+    pub(crate) fn served_by(mut self, router: &Arc<Router>) -> Self {
+        if let Some(call) = Rc::get_mut(&mut self.0) {
+            call.router = Some(router.clone());
+        }
+        self
+    }
+
+    /// The server's router; `None` in a call of no server.
+    pub(crate) fn router(&self) -> Option<&Arc<Router>> {
+        self.0.router.as_ref()
     }
 
     /// The name of the tool or prompt, or the URI of the resource.

@@ -43,6 +43,7 @@ impl Serving {
         // what is no object is the tool's to refuse
         let arguments = params.optional("arguments").map(|raw| self.slice(raw));
         let call = self.call(name, arguments, params.raw("_meta"))?;
+        self.router.count_call();
         let mut result = self.run("tools/call", tool.call(call)).await?;
         era::tool_result(&mut result, self.revision());
         self.encode(&result)
@@ -187,7 +188,7 @@ impl Serving {
         let progress = meta.map(|raw| progress_token(raw.get())).transpose()?.flatten();
         let meta = meta.map(|raw| self.slice(raw));
         let data = Arc::clone(self.router.data());
-        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress))
+        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress).served_by(&self.router))
     }
 
     /// Runs a handler. What it panics with reaches nobody.

@@ -18,6 +18,7 @@ pub mod era;
 mod erased;
 pub mod error;
 pub mod extract;
+pub mod handle;
 pub mod handler;
 pub mod id;
 pub mod initialize;

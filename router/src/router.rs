@@ -7,7 +7,7 @@ use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -39,6 +39,8 @@ pub struct Router {
     pub(crate) offered: Offered,
     /// Set once, by the server that has sessions; nobody is told before.
     announce: OnceLock<Arc<dyn Announce>>,
+    /// Tool handlers started so far.
+    calls: AtomicU64,
 }
 
 /// A capability of a server that depends on what is registered.
@@ -86,6 +88,7 @@ impl Router {
             templates: Catalog::default(),
             offered: Offered::default(),
             announce: OnceLock::new(),
+            calls: AtomicU64::new(0),
         }
     }
 
@@ -143,6 +146,16 @@ impl Router {
     /// Tells the clients that subscribed to a resource that it has new contents.
     pub fn resource_updated(&self, uri: impl Into<ByteString>) {
         self.announce(Change::Resource(uri.into()));
+    }
+
+    /// How many tool handlers were started so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn announce(&self, change: Change) {

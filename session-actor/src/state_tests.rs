@@ -373,7 +373,8 @@ fn what_a_call_keeps_is_dropped_when_it_is_taken_and_not_before() {
     }
     let dropped = Rc::new(Cell::new(false));
     let mut state: SessionState<Guard, ()> = SessionState::new(Limits::default(), Instant::now());
-    let call = state.admit(RequestId::Integer(7), now()).map(|claim| claim.fill(Guard(dropped.clone()))).unwrap();
+    let call =
+        state.admit(RequestId::Integer(7), now()).map(|claim| claim.fill(Guard(dropped.clone()))).unwrap();
     assert!(!dropped.get());
     drop(state.finish(call, |_| Bytes::new(), now()));
     assert!(dropped.get());

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicUsize, Ordering},
 };
 
 /// The counters of one server, shared by its sessions.
@@ -15,7 +15,6 @@ struct Counters {
     in_flight: AtomicUsize,
     streams: AtomicUsize,
     subscriptions: AtomicUsize,
-    calls: AtomicU64,
 }
 
 /// A reading of [`Stats`].
@@ -29,8 +28,6 @@ pub struct Snapshot {
     pub streams: usize,
     /// Resource subscriptions.
     pub subscriptions: usize,
-    /// Tool handlers started so far.
-    pub calls: u64,
 }
 
 /// What a [`Counted`] guard counts.
@@ -52,17 +49,12 @@ impl Stats {
             in_flight: read(Counter::InFlight),
             streams: read(Counter::Streams),
             subscriptions: read(Counter::Subscriptions),
-            calls: self.0.calls.load(Ordering::Relaxed),
         }
     }
 
     pub(crate) fn count(&self, counter: Counter) -> Counted {
         self.gauge(counter).fetch_add(1, Ordering::Relaxed);
         Counted { stats: self.clone(), counter }
-    }
-
-    pub(crate) fn call_started(&self) {
-        self.0.calls.fetch_add(1, Ordering::Relaxed);
     }
 
     fn gauge(&self, counter: Counter) -> &AtomicUsize {

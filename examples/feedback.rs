@@ -1,0 +1,135 @@
+//! A shop that talks back while it works: progress, cancellation, a form for the user, a question to the client's model.
+//!
+//! Run it: `cargo run --example feedback`. It speaks over standard input and output; any MCP client can start it.
+//!
+//! Try:
+//! - `countdown` with a progress token, and cancel it in the middle: it says on standard error how far it came
+//! - `confirm_order`, and decline, or close the form, or order nothing
+//! - `summarize` from a client without sampling: the tool still answers, with what it could not do
+//! - `restock` while a client is subscribed to `shop://stock`
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use actix_mcp::{elicit::ElicitError, prelude::*, sample::SamplingRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// What is left on the shelf; one for the whole process.
+struct Stock(AtomicU32);
+
+/// Counts down and reports each step.
+#[tool]
+async fn countdown(
+    /// Where to start.
+    from: u32,
+    /// Milliseconds from step to step.
+    ms: u64,
+    progress: Progress,
+    cancelled: Cancelled,
+) -> String {
+    for step in 1..=from {
+        let left = from - step;
+        // waits while the client is slow to read; a client that asked for no progress costs nothing
+        progress.report(step).total(from).message(format!("{left} to go")).await.ok();
+        tokio::select! {
+            () = actix_web::rt::time::sleep(Duration::from_millis(ms)) => {}
+            () = cancelled.wait() => {
+                // there is a moment to clean up; what is returned from here on reaches nobody
+                log::info!("stopped at {left}: {}", cancelled.reason().unwrap_or("no reason given"));
+                return String::new();
+            }
+        }
+    }
+    "lift-off".to_owned()
+}
+
+/// What the user is asked.
+#[derive(Deserialize, JsonSchema)]
+struct Order {
+    /// How many
+    #[schemars(range(min = 1, max = 99))]
+    quantity: u32,
+    /// A word for the recipient
+    note: Option<String>,
+}
+
+/// Orders an item once the user has said how many.
+#[tool]
+async fn confirm_order(
+    /// What to order.
+    item: String,
+    client: Client,
+    log: Log,
+    stock: web::Data<Stock>,
+) -> Result<String, ElicitError> {
+    let order: Order = match client.elicit(format!("How many of {item}?")).await {
+        Ok(order) => order,
+        Err(ElicitError::Declined) => return Ok("the user does not want it".to_owned()),
+        Err(ElicitError::Cancelled) => return Ok("the user has not decided".to_owned()),
+        Err(err) => return Err(err),
+    };
+    let left = stock.0.load(Ordering::Relaxed).saturating_sub(order.quantity);
+    stock.0.store(left, Ordering::Relaxed);
+    log.info(format!("{left} left"));
+    let note = order.note.map(|note| format!(", with the words: {note}")).unwrap_or_default();
+    Ok(format!("ordered {} of {item}{note}", order.quantity))
+}
+
+/// Has the client's own model summarize a text.
+#[tool(read_only)]
+async fn summarize(
+    /// The text.
+    text: String,
+    client: Client,
+) -> Result<String, String> {
+    let request = SamplingRequest::text(format!("Summarize in one sentence:\n\n{text}")).max_tokens(100);
+    let result = client.sample(request).await.map_err(|err| err.to_string())?;
+    Ok(result.text())
+}
+
+/// Fills the shelf; who watches `shop://stock` is told.
+#[tool]
+async fn restock(stock: web::Data<Stock>, handle: web::Data<Handle>) -> &'static str {
+    stock.0.store(100, Ordering::Relaxed);
+    handle.resource_updated("shop://stock");
+    "restocked"
+}
+
+async fn read_stock(stock: web::Data<Stock>) -> String {
+    format!("{} left", stock.0.load(Ordering::Relaxed))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Thanks {
+    /// Whom to thank
+    name: String,
+}
+
+async fn thank(Args(thanks): Args<Thanks>) -> String {
+    format!("Write two lines of thanks to {}.", thanks.name)
+}
+
+/// The server, as the tests see it too.
+pub fn server() -> Server {
+    let server = Server::new("feedback", "1.0.0")
+        .instructions("A small shop. Ask the user before you order.")
+        .data(Stock(AtomicU32::new(100)))
+        .tool(countdown)
+        .tool(confirm_order)
+        .tool(summarize)
+        .tool(restock)
+        .resource(Resource::new("shop://stock", "stock", read_stock).mime_type("text/plain"))
+        .prompt(Prompt::new("thanks", thank).description("A note of thanks"));
+    let handle = server.handle();
+    server.data(handle)
+}
+
+#[actix_web::main]
+async fn main() -> std::io::Result<()> {
+    // logs go to standard error: standard output belongs to the protocol
+    env_logger::init();
+    server().stdio().await
+}

@@ -1,0 +1,106 @@
+//! Changes to a server that runs.
+
+use std::{
+    future::{Future, ready},
+    sync::Arc,
+};
+
+use crate::{
+    call::Call, error::McpError, extract::FromCall, offer::AddError, prompt::Prompt, resource::Resource,
+    resource_template::ResourceTemplate, router::Router, tool::IntoTool,
+};
+
+/// Changes what a server offers while it runs; every client that is to know is told.
+///
+/// A handler extracts it; outside, `Server::handle` gives it, to be kept in an actor or another thread. Notices to clients are coalesced: a burst of
+/// changes is one notice of each kind and resource, and the last change is always told.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    router: Arc<Router>,
+}
+
+impl Handle {
+    /// The handle of a server.
+    #[must_use]
+    pub fn new(router: Arc<Router>) -> Self {
+        Self { router }
+    }
+
+    /// Adds a tool at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a name that is taken; nothing has changed then.
+    pub fn add_tool<M>(&self, tool: impl IntoTool<M>) -> Result<(), AddError> {
+        self.router.add_tool(tool.into_tool())
+    }
+
+    /// Removes a tool; `false` if there is none of this name. Calls that run go on.
+    #[must_use = "tells whether there was one"]
+    pub fn remove_tool(&self, name: &str) -> bool {
+        self.router.remove_tool(name)
+    }
+
+    /// Whether there is a tool of this name.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.router.has_tool(name)
+    }
+
+    /// Adds a prompt at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a name that is taken; nothing has changed then.
+    pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
+        self.router.add_prompt(prompt)
+    }
+
+    /// Removes a prompt; `false` if there is none of this name.
+    #[must_use = "tells whether there was one"]
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        self.router.remove_prompt(name)
+    }
+
+    /// Adds a resource at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a URI that is taken; nothing has changed then.
+    pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
+        self.router.add_resource(resource)
+    }
+
+    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
+    #[must_use = "tells whether there was one"]
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        self.router.remove_resource(uri)
+    }
+
+    /// Adds a family of resources at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a template that is there already; nothing has changed then.
+    pub fn add_resource_template(&self, template: ResourceTemplate) -> Result<(), AddError> {
+        self.router.add_resource_template(template)
+    }
+
+    /// Removes a family of resources; `false` if there is none of this text.
+    #[must_use = "tells whether there was one"]
+    pub fn remove_resource_template(&self, uri_template: &str) -> bool {
+        self.router.remove_resource_template(uri_template)
+    }
+
+    /// Tells the clients that subscribed to a resource that it has new contents.
+    pub fn resource_updated(&self, uri: &str) {
+        self.router.resource_updated(uri);
+    }
+}
+
+/// Fails with -32603 in a call of no server, as in a unit test.
+impl FromCall for Handle {
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        ready(call.router().cloned().map(Self::new).ok_or_else(McpError::internal))
+    }
+}

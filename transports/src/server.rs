@@ -1,0 +1,256 @@
+//! The server: what it offers, to whom it is shown, and within which limits.
+
+use std::{io, panic::Location, sync::Arc, time::Duration};
+
+use actix_mcp_router::{
+    content::Icon,
+    definition::ServerInfo,
+    handle::Handle,
+    jsonrpc::ReadLimits,
+    prompt::Prompt,
+    resource::Resource,
+    resource_template::ResourceTemplate,
+    router::{Capability, Router},
+    tool::IntoTool,
+};
+use actix_mcp_session::{limits::Limits, sessions::Sessions, stats::Snapshot};
+
+use crate::stdio::LINE_MAX;
+
+/// An MCP server: built once, then served by a transport.
+///
+/// ```no_run
+/// # use actix_mcp_transports::server::Server;
+/// # use actix_mcp_router::tool::Tool;
+/// # async fn hello() -> &'static str { "hello" }
+/// # async fn run() -> std::io::Result<()> {
+/// Server::new("greeter", "1.0.0").tool(Tool::new("hello", hello)).stdio().await
+/// # }
+/// ```
+///
+/// Clones are the same server. Configure it before it is cloned: the methods that build it panic afterwards. What it
+/// offers can still change then, through its [`handle`](Self::handle).
+#[derive(Clone, Debug)]
+pub struct Server {
+    router: Arc<Router>,
+    sessions: Sessions,
+    limits: Limits,
+    line_limit: usize,
+}
+
+impl Server {
+    /// A server that offers nothing yet, under this name and version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        let (router, sessions) = (Router::new(name, version), Sessions::default());
+        router.set_announce(Arc::new(sessions.clone()));
+        Self { router: Arc::new(router), sessions, limits: Limits::default(), line_limit: LINE_MAX }
+    }
+
+    /// Offers a tool: a function with `#[tool]`, or a `Tool`.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if a tool of this name is there already, or the tool cannot be offered.
+    #[must_use]
+    #[track_caller]
+    pub fn tool<M>(mut self, tool: impl IntoTool<M>) -> Self {
+        self.build().tool(tool);
+        self
+    }
+
+    /// Offers a prompt.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if a prompt of this name is there already, or the prompt cannot be offered.
+    #[must_use]
+    #[track_caller]
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.build().prompt(prompt);
+        self
+    }
+
+    /// Offers a resource.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if a resource with this URI is there already, or the resource cannot be offered.
+    #[must_use]
+    #[track_caller]
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.build().resource(resource);
+        self
+    }
+
+    /// Offers a family of resources.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if this template is there already, or cannot be offered.
+    #[must_use]
+    #[track_caller]
+    pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
+        self.build().resource_template(template);
+        self
+    }
+
+    /// Declares a capability although nothing is registered for it yet, so that it can be added at run time.
+    #[must_use]
+    #[track_caller]
+    pub fn offer(mut self, capability: Capability) -> Self {
+        self.build().offer(capability);
+        self
+    }
+
+    /// Gives a value to handlers: what `web::Data<T>` extracts. An application's own `app_data` comes first.
+    #[must_use]
+    #[track_caller]
+    pub fn data<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.data_arc(Arc::new(value))
+    }
+
+    /// Gives a shared value to handlers, as [`data`](Self::data) does; `T` may be a trait object.
+    #[must_use]
+    #[track_caller]
+    pub fn data_arc<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.build().insert_data(value);
+        self
+    }
+
+    /// Tells clients how to use the server; many show it to the model.
+    #[must_use]
+    #[track_caller]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.build().set_instructions(instructions);
+        self
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    #[track_caller]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.info(|info| info.title = Some(title.into()))
+    }
+
+    /// What the server is for.
+    #[must_use]
+    #[track_caller]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.info(|info| info.description = Some(description.into()))
+    }
+
+    /// Where to read more about the server.
+    #[must_use]
+    #[track_caller]
+    pub fn website_url(self, url: impl Into<String>) -> Self {
+        self.info(|info| info.website_url = Some(url.into()))
+    }
+
+    /// Adds an icon for the server.
+    #[must_use]
+    #[track_caller]
+    pub fn icon(self, icon: Icon) -> Self {
+        self.info(|info| info.icons.push(icon))
+    }
+
+    #[track_caller]
+    fn info(mut self, change: impl FnOnce(&mut ServerInfo)) -> Self {
+        change(self.build().info_mut());
+        self
+    }
+
+    /// Splits lists into pages of so many entries. By default a list is one page.
+    #[must_use]
+    #[track_caller]
+    pub fn page_size(mut self, entries: usize) -> Self {
+        self.build().set_page_size(Some(entries));
+        self
+    }
+
+    /// Sets what one session may take; see [`Limits`] for units and defaults.
+    #[must_use]
+    pub fn session_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
+    #[must_use]
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.ask_timeout = timeout;
+        self
+    }
+
+    /// Sets how large the parts of a message may be; see [`ReadLimits`] for units and defaults.
+    #[must_use]
+    #[track_caller]
+    pub fn read_limits(mut self, limits: ReadLimits) -> Self {
+        *self.build().limits_mut() = limits;
+        self
+    }
+
+    /// Sets the longest line that is read from a byte stream, in bytes. 16 MiB by default.
+    #[must_use]
+    pub fn max_line(mut self, bytes: usize) -> Self {
+        self.line_limit = bytes;
+        self
+    }
+
+    /// The way to change what the server offers while it runs, from anywhere.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle::new(self.router.clone())
+    }
+
+    /// What runs at this moment.
+    #[must_use]
+    pub fn stats(&self) -> Snapshot {
+        self.sessions.stats().snapshot()
+    }
+
+    /// How many tool handlers were started so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.router.calls()
+    }
+
+    /// What the server offers.
+    pub(crate) fn router(&self) -> &Arc<Router> {
+        &self.router
+    }
+
+    /// The server's sessions.
+    pub(crate) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn line_limit(&self) -> usize {
+        self.line_limit
+    }
+
+    /// Finds values that handlers need and nobody gave, where no `App` can have them.
+    pub(crate) fn check_data(&self) -> io::Result<()> {
+        let missing = self.router.missing_data();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let list = missing.iter().map(|(name, missing)| format!("`{name}` needs web::Data<{missing}>"));
+        let list = list.collect::<Vec<_>>().join(", ");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{list}: give it with `Server::data`")))
+    }
+
+    /// The router, while this is the only server that has it.
+    #[track_caller]
+    #[expect(clippy::panic, reason = "a mistake of the author, told at start with the author's line")]
+    fn build(&mut self) -> &mut Router {
+        let caller = Location::caller();
+        match Arc::get_mut(&mut self.router) {
+            Some(router) => router,
+            None => panic!("{caller}: configure a server before it is cloned, or use its handle"),
+        }
+    }
+}

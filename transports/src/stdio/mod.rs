@@ -1,0 +1,239 @@
+//! stdio: one session over any byte stream, one message a line.
+//!
+//! **Invariants:** nothing but protocol messages is ever written; a line that cannot be read costs only itself; a client
+//! that closes its end, or a signal, ends the server within the drain time.
+//!
+//! Read next: `lines` (input), `writer` (output), `process` (this process's own stdin and stdout).
+
+mod lines;
+mod process;
+mod writer;
+
+use std::{cell::Cell, future::Future, io, rc::Rc, sync::Arc};
+
+use actix::Addr;
+use actix_mcp_router::{
+    call::Bearings,
+    error::{ErrorCode, McpError},
+    jsonrpc::{self, Incoming, Looks, Malformed, Payload},
+};
+use actix_mcp_session::{
+    outlet::{Batch, Outlet},
+    queue::{Flow, Sink, queue},
+    session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor},
+    task,
+};
+use bytes::Bytes;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::oneshot,
+    time::timeout,
+};
+
+use self::{
+    lines::{Line, Lines, begins_like_json},
+    writer::{Output, Stream, write_lines},
+};
+use crate::server::Server;
+
+/// The longest line that is read, by default.
+pub const LINE_MAX: usize = 16 * 1024 * 1024; // bytes
+/// A client that does not read its answers is not read from either, beyond this much.
+const UNREAD_BYTES: usize = 8 * 1024 * 1024;
+const UNREAD_FRAMES: usize = 4096;
+/// After this many lines, what they started gets its turn.
+const LINES_A_TURN: usize = 16;
+
+impl Server {
+    /// Serves one client over this process's stdin and stdout.
+    ///
+    /// Returns when the client has closed stdin, has stopped reading stdout, or on SIGTERM or SIGINT; running calls have up
+    /// to the drain time (5 s by default) to end. Answers to all requests read by then are written first.
+    ///
+    /// Nothing else may write to stdout: use `eprintln!` or a logger that writes to stderr, as `env_logger` does.
+    ///
+    /// # Errors
+    ///
+    /// An input or output error of the streams, or values that handlers need and nobody gave to the server. A client that
+    /// has gone is no error.
+    pub async fn stdio(self) -> io::Result<()> {
+        let (input, output) = (process::stdin()?, process::stdout()?);
+        self.serve(input, output, process::stop_signal()?).await
+    }
+
+    /// Serves one client over any byte stream, as [`stdio`](Self::stdio) does over this process's own.
+    ///
+    /// # Errors
+    ///
+    /// As [`stdio`](Self::stdio).
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future ends the session without a drain.
+    pub async fn serve_stream(
+        self,
+        input: impl AsyncRead + Unpin,
+        output: impl AsyncWrite + Unpin + 'static,
+    ) -> io::Result<()> {
+        self.serve(input, Stream(output), std::future::pending()).await
+    }
+
+    async fn serve(
+        self,
+        input: impl AsyncRead + Unpin,
+        output: impl Output + 'static,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        self.check_data()?;
+        let limits = self.limits().clone();
+        let (pipe, source) = queue(Flow::new(limits.queue_bytes));
+        let opening = Opening {
+            router: self.router().clone(),
+            sessions: self.sessions().clone(),
+            limits: limits.clone(),
+            principal: None,
+            pipe: Some(pipe.clone()),
+        };
+        let session = Closing(SessionActor::open(opening).map_err(io::Error::other)?);
+        let more = Rc::new(Cell::new(false));
+        let mut writer = actix_rt::spawn(write_lines(source, output, more.clone()));
+        let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more };
+
+        let read = tokio::select! {
+            read = reader.run(input) => read,
+            () = stop => {
+                log::info!("stopping on a signal");
+                Ok(())
+            }
+            written = &mut writer => return client_gone(written),
+        };
+        let (done, drained) = oneshot::channel();
+        session.0.do_send(Drain { done, deaf: true });
+        tokio::select! {
+            drained = timeout(limits.drain, drained) => if drained.is_err() {
+                log::warn!("calls still running after the drain time of {:?} are cancelled", limits.drain);
+            },
+            written = &mut writer => return client_gone(written),
+        }
+        session.0.do_send(Close);
+        // what was answered is written, unless the client does not read it
+        match timeout(limits.drain, &mut writer).await {
+            Ok(written) => client_gone(written).and(read),
+            Err(_) => {
+                log::warn!("the client does not read its last answers");
+                writer.abort();
+                read
+            }
+        }
+    }
+}
+
+/// A client that closed its end of the output has gone, and that is all.
+fn client_gone(written: Result<io::Result<()>, actix_rt::task::JoinError>) -> io::Result<()> {
+    match written.map_err(io::Error::other)? {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            log::info!("the client has closed its end of the output");
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Ends the session even if the future that serves it is dropped.
+struct Closing(Addr<SessionActor>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.do_send(Close);
+    }
+}
+
+/// Reads lines and hands what they hold to the session.
+struct Reader<'a> {
+    server: &'a Server,
+    session: &'a Addr<SessionActor>,
+    pipe: &'a Sink,
+    /// Set while lines are waiting: what they cause may share a write.
+    more: Rc<Cell<bool>>,
+}
+
+impl Reader<'_> {
+    async fn run(self, input: impl AsyncRead + Unpin) -> io::Result<()> {
+        let mut lines = Lines::new(input, self.server.line_limit());
+        let mut turn = 0;
+        loop {
+            self.more.set(lines.has_line());
+            let Some(line) = lines.next().await? else { return Ok(()) };
+            match line {
+                Line::Text(text) => self.read(text).await,
+                Line::TooLong { json } => self.refuse_long(json),
+            }
+            self.pipe.below(UNREAD_BYTES, UNREAD_FRAMES).await;
+            turn += 1;
+            if turn % LINES_A_TURN == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    async fn read(&self, text: Bytes) {
+        if !begins_like_json(&text) {
+            // a program that logs into the pipe must not get an error a line
+            if !text.trim_ascii().is_empty() {
+                log::warn!("skipped a line of {} bytes that is no JSON-RPC message", text.len());
+            }
+            return;
+        }
+        match jsonrpc::read(text, self.server.router().limits()) {
+            Ok(Payload::One(message)) => self.deliver(message, || Outlet::Line),
+            Ok(Payload::Batch(messages)) => self.deliver_batch(messages).await,
+            Err(malformed) => self.refuse(malformed, None),
+        }
+    }
+
+    fn deliver(&self, message: Incoming, outlet: impl FnOnce() -> Outlet) {
+        match message {
+            Incoming::Request(request) => {
+                let (router, stats) = (self.server.router(), self.server.sessions().stats());
+                task::serve(self.session, router, stats, request, outlet(), Bearings::default());
+            }
+            Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
+            Incoming::Response(response) => self.session.do_send(Answered { response }),
+        }
+    }
+
+    /// Delivers the members of a batch; their answers come back as one array.
+    // MCP 2025-03-26 basic, Batching: MUST support receiving; gone from 2025-06-18 on
+    async fn deliver_batch(&self, messages: Vec<Result<Incoming, Malformed>>) {
+        // a session that has just ended serves nothing any more
+        if !self.session.send(Batching).await.unwrap_or(false) {
+            let error = McpError::invalid_request("a batch is served at revision 2025-03-26 only");
+            return self.refuse(Malformed { id: None, looks: Looks::Unknown, error }, None);
+        }
+        let batch = Batch::new(self.pipe.clone());
+        for message in messages {
+            match message {
+                Ok(message) => self.deliver(message, || Outlet::Batch(batch.clone())),
+                Err(malformed) => self.refuse(malformed, Some(batch.clone())),
+            }
+        }
+    }
+
+    fn refuse(&self, malformed: Malformed, batch: Option<Arc<Batch>>) {
+        if malformed.wants_answer() {
+            self.session.do_send(Refuse { malformed, batch });
+        } else {
+            log::debug!("ignored a message that wants no answer: {}", malformed.error.message);
+        }
+    }
+
+    fn refuse_long(&self, json: bool) {
+        let limit = self.server.line_limit();
+        log::warn!("skipped a line of more than {limit} bytes");
+        if json {
+            let message = format!("the message is too long (the limit is {limit} bytes)");
+            let error = McpError::new(ErrorCode::INVALID_REQUEST, message);
+            self.refuse(Malformed { id: None, looks: Looks::Unknown, error }, None);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The test kit: clients in the same process, over the real session actor and the real transport.
+//!
+//! Start a test with `#[actix_web::test]` (or `#[actix::test]`) and [`paused`]: time then stands still while anything can
+//! run and jumps to the next timer when nothing can, so an hour costs nothing and "nothing comes" is exact.
+//!
+//! - [`Pipe`]: a client on a byte stream, one JSON message a line
+//! - [`Posts`]: a client that sends each request in an exchange of its own, as over HTTP, without HTTP
+//! - [`script`]: the same as text, for rules of the wire
+//!
+//! Another arbiter or runtime has a clock of its own, which a paused one does not wait for: run the actors of your tools on
+//! the test's own arbiter.
+
+mod contains;
+mod pipe;
+mod posts;
+mod script;
+
+pub use self::{
+    contains::contains,
+    pipe::Pipe,
+    posts::{Exchange, Posts, SseEvent, Stream},
+    script::script,
+};
+
+/// Stops the clock of the test's runtime.
+///
+/// # Panics
+///
+/// Outside a current-thread runtime, or if the clock stands already.
+pub fn paused() {
+    tokio::time::pause();
+}
+
+/// Lets everything run that can, until all of it waits for a timer or a message. The clock must be paused.
+pub async fn settle() {
+    tokio::time::sleep(std::time::Duration::from_micros(1)).await;
+}

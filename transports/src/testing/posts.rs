@@ -1,0 +1,240 @@
+//! A client that sends each request in an exchange of its own: the session's side of HTTP, without HTTP.
+
+use std::sync::Arc;
+
+use actix::Addr;
+use actix_mcp_router::{
+    call::Bearings,
+    jsonrpc::{Incoming, Payload, read},
+    router::Router,
+};
+use actix_mcp_session::{
+    outlet::{self, Accepts, Head, Outlet, Verdict},
+    queue::Source,
+    replay::EventId,
+    session::{Answered, Close, Notified, OpenStream, Opening, Resume, SessionActor},
+    sessions::Sessions,
+    task,
+};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::server::Server;
+
+/// A client of one session that sends every request in its own exchange.
+///
+/// Its methods panic where a test would: that is their way to fail it.
+#[derive(Clone, Debug)]
+pub struct Posts {
+    session: Addr<SessionActor>,
+    sessions: Sessions,
+    router: Arc<Router>,
+}
+
+/// What one request gets.
+#[derive(Debug)]
+pub struct Exchange {
+    head: oneshot::Receiver<Head>,
+}
+
+/// A stream of events.
+#[derive(Debug)]
+pub struct Stream(Source);
+
+/// One event of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SseEvent {
+    /// Its id, if it has one.
+    pub id: Option<String>,
+    /// The message; null in the priming event, which has none.
+    pub message: Value,
+}
+
+#[expect(
+    clippy::missing_panics_doc,
+    clippy::expect_used,
+    reason = "in a test a panic is the failure, as the type says"
+)]
+impl Posts {
+    /// Opens a session without a handshake.
+    #[must_use]
+    pub fn open(server: &Server) -> Self {
+        let opening = Opening {
+            router: server.router().clone(),
+            sessions: server.sessions().clone(),
+            limits: server.limits().clone(),
+            principal: None,
+            pipe: None,
+        };
+        let session = SessionActor::open(opening).expect("no room for a session");
+        Self { session, sessions: server.sessions().clone(), router: server.router().clone() }
+    }
+
+    /// Opens a session and does the handshake at this revision; the client declares form and URL elicitation, sampling and
+    /// roots.
+    pub async fn connect(server: &Server, revision: &str) -> Self {
+        let posts = Self::open(server);
+        let capabilities =
+            json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} });
+        let client = json!({ "name": "test", "version": "1" });
+        let params =
+            json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client });
+        let answer = posts.request("initialize", "initialize", params).json().await.1;
+        assert_eq!(answer["result"]["protocolVersion"], revision);
+        posts.notify("notifications/initialized", json!({}));
+        posts
+    }
+
+    /// Sends a request.
+    pub fn request(&self, id: impl Into<Value>, method: &str, params: Value) -> Exchange {
+        let id: Value = id.into();
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }), Accepts::Both)
+    }
+
+    /// Sends `tools/call` that wants progress under its own id.
+    pub fn call(&self, id: impl Into<Value>, tool: &str, arguments: Value) -> Exchange {
+        let id: Value = id.into();
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
+        self.request(id, "tools/call", params)
+    }
+
+    /// Sends a request from a client that can read only this.
+    pub fn send(&self, message: &Value, accepts: Accepts) -> Exchange {
+        let (send, head) = oneshot::channel();
+        match self.read(message) {
+            Incoming::Request(request) => {
+                let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts });
+                let stats = self.sessions.stats();
+                task::serve(&self.session, &self.router, stats, request, outlet, Bearings::default());
+            }
+            Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
+        }
+        Exchange { head }
+    }
+
+    /// Sends a notification.
+    pub fn notify(&self, method: &str, params: Value) {
+        match self.read(&json!({ "jsonrpc": "2.0", "method": method, "params": params })) {
+            Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
+            Incoming::Request(_) | Incoming::Response(_) => panic!("{method} is no notification"),
+        }
+    }
+
+    /// Sends `notifications/cancelled`.
+    pub fn cancel(&self, id: impl Into<Value>) {
+        let id: Value = id.into();
+        self.notify("notifications/cancelled", json!({ "requestId": id }));
+    }
+
+    /// Answers a request of the server.
+    pub fn answer(&self, id: &Value, result: Value) {
+        match self.read(&json!({ "jsonrpc": "2.0", "id": id, "result": result })) {
+            Incoming::Response(response) => self.session.do_send(Answered { response }),
+            Incoming::Request(_) | Incoming::Notification(_) => panic!("{result} is no answer"),
+        }
+    }
+
+    /// Opens a standalone stream.
+    pub async fn stream(&self) -> Stream {
+        Stream(self.session.send(OpenStream).await.expect("the session has ended").expect("too many streams"))
+    }
+
+    /// Comes back to a stream after this event; `None` if it cannot be served from there.
+    pub async fn resume(&self, last: &str) -> Option<Stream> {
+        let last: EventId = last.parse().ok()?;
+        self.session.send(Resume { last }).await.expect("the session has ended").ok().map(Stream)
+    }
+
+    /// Ends the session.
+    pub fn close(&self) {
+        self.session.do_send(Close);
+    }
+
+    /// Whether the session lives.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.session.connected()
+    }
+
+    fn read(&self, message: &Value) -> Incoming {
+        match read(Bytes::from(message.to_string()), self.router.limits()) {
+            Ok(Payload::One(incoming)) => incoming,
+            other => panic!("{message} is no message: {other:?}"),
+        }
+    }
+}
+
+#[expect(clippy::missing_panics_doc, reason = "in a test a panic is the failure, as `Posts` says")]
+impl Exchange {
+    /// The head; `None` if the session has gone without one.
+    pub async fn head(self) -> Option<Head> {
+        self.head.await.ok()
+    }
+
+    /// Waits for a single answer: what it is, and its message.
+    pub async fn json(self) -> (Verdict, Value) {
+        match self.head().await {
+            Some(Head::Json { json, verdict }) => {
+                (verdict, serde_json::from_slice(&json).unwrap_or_else(|error| panic!("no JSON: {error}")))
+            }
+            other => panic!("a single answer was expected, not {other:?}"),
+        }
+    }
+
+    /// Waits for a stream.
+    pub async fn stream(self) -> Stream {
+        match self.head().await {
+            Some(Head::Events(events)) => Stream(events),
+            other => panic!("a stream was expected, not {other:?}"),
+        }
+    }
+}
+
+#[expect(
+    clippy::missing_panics_doc,
+    clippy::expect_used,
+    reason = "in a test a panic is the failure, as `Posts` says"
+)]
+impl Stream {
+    /// The next event; `None` at the end of the stream.
+    pub async fn next(&mut self) -> Option<SseEvent> {
+        let bytes = self.0.next().await?;
+        let text = std::str::from_utf8(&bytes).expect("events must be UTF-8");
+        assert!(text.ends_with("\n\n"), "an event must end: {text:?}");
+        let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
+        let data = field("data:").expect("an event must have data");
+        let message = match data {
+            "" => Value::Null,
+            data => serde_json::from_str(data).unwrap_or_else(|error| panic!("no JSON: {data:?}: {error}")),
+        };
+        Some(SseEvent { id: field("id:").map(str::to_owned), message })
+    }
+
+    /// The next message; `None` at the end of the stream. Skips the priming event.
+    pub async fn message(&mut self) -> Option<Value> {
+        loop {
+            let event = self.next().await?;
+            if !event.message.is_null() {
+                return Some(event.message);
+            }
+        }
+    }
+
+    /// All messages to the end of the stream.
+    pub async fn rest(mut self) -> Vec<Value> {
+        let mut all = Vec::new();
+        while let Some(message) = self.message().await {
+            all.push(message);
+        }
+        all
+    }
+
+    /// Asserts that nothing comes while the server has nothing left to do but wait. The clock must be paused.
+    pub async fn silence(&mut self) {
+        let quiet = std::time::Duration::from_micros(10);
+        if let Ok(event) = tokio::time::timeout(quiet, self.next()).await {
+            panic!("nothing was expected, but {event:?} came");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Wire tests as text.
+//!
+//! ```text
+//! # The rule that the script proves, in a sentence.
+//! > initialize 2025-11-25 as a
+//! > tools/call {"id":7,"name":"progress","arguments":{"n":2}} as a
+//! < a {"method":"notifications/progress","params":{"progress":1}}
+//! > {"jsonrpc":"2.0","id":7,"method":"ping"} as b
+//! < nothing
+//! ```
+//!
+//! | line | what happens |
+//! | --- | --- |
+//! | `> METHOD {members}` | a message of this method: `id` is the message's, all other members are its `params` |
+//! | `> initialize REVISION {capabilities}` | the whole handshake; the capabilities may be left out |
+//! | `> {..}`, or anything else | the line as it is |
+//! | `> eof` | the client closes its end |
+//! | `< {..}` | the next message is this; members that are not named may be there too, see [`contains`] |
+//! | `< nothing` | nothing comes, on any connection |
+//! | `< eof` | the server ends the connection, and returns no error |
+//! | `= 500ms` | time passes |
+//!
+//! `as NAME` at the end of a `>` line and `NAME` at the start of a `<` line name the connection, each with a session of its
+//! own; without one it is `a`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{Pipe, contains};
+use crate::server::Server;
+
+/// Plays a script against a server. The clock must be paused.
+///
+/// # Panics
+///
+/// With the number of the first line that does not hold.
+pub async fn script(server: &Server, text: &str) {
+    let mut player = Player { server, pipes: BTreeMap::new() };
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Err(error) = player.play(line).await {
+            panic!("line {}: {line}\n{error}\n\nof the script\n{text}", number + 1);
+        }
+    }
+}
+
+struct Player<'a> {
+    server: &'a Server,
+    pipes: BTreeMap<String, Pipe>,
+}
+
+impl Player<'_> {
+    async fn play(&mut self, line: &str) -> Result<(), String> {
+        match line.split_at_checked(2) {
+            Some(("> ", rest)) => self.send(rest).await,
+            Some(("< ", "nothing")) => {
+                for pipe in self.pipes.values_mut() {
+                    pipe.silence().await;
+                }
+                Ok(())
+            }
+            Some(("< ", rest)) => self.expect(rest).await,
+            Some(("= ", rest)) => {
+                tokio::time::sleep(duration(rest)?).await;
+                Ok(())
+            }
+            _ => Err("a line starts with `> `, `< `, `= ` or `#`".to_owned()),
+        }
+    }
+
+    fn pipe(&mut self, name: &str) -> &mut Pipe {
+        let server = self.server;
+        self.pipes.entry(name.to_owned()).or_insert_with(|| Pipe::open(server))
+    }
+
+    async fn send(&mut self, rest: &str) -> Result<(), String> {
+        let (what, name) = match rest.rsplit_once(" as ") {
+            Some((what, name)) if is_name(name) => (what, name),
+            _ => (rest, "a"),
+        };
+        let pipe = self.pipe(name);
+        let (method, members) = what.split_once(' ').unwrap_or((what, ""));
+        if what == "eof" {
+            pipe.close().await;
+        } else if method == "initialize" {
+            let (revision, capabilities) = members.split_once(' ').unwrap_or((members, "{}"));
+            let capabilities = serde_json::from_str(capabilities).map_err(|error| error.to_string())?;
+            pipe.initialize(revision, capabilities).await;
+        } else if members.starts_with('{') && is_method(method) {
+            let message = message(method, members)?;
+            pipe.send(&message).await;
+        } else {
+            pipe.write(format!("{what}\n").as_bytes()).await;
+        }
+        Ok(())
+    }
+
+    async fn expect(&mut self, rest: &str) -> Result<(), String> {
+        let (name, what) = match rest.split_once(' ') {
+            Some((name, what)) if is_name(name) => (name, what),
+            _ => ("a", rest),
+        };
+        let pipe = self.pipes.get_mut(name).ok_or_else(|| format!("there is no connection {name}"))?;
+        if what == "eof" {
+            if let Some(message) = pipe.try_next().await {
+                return Err(format!("{message} came before the end"));
+            }
+            return pipe.ended().await.map_err(|error| format!("the server returned {error}"));
+        }
+        let expected: Value = serde_json::from_str(what).map_err(|error| error.to_string())?;
+        let actual = tokio::time::timeout(Duration::from_secs(86_400), pipe.try_next()).await;
+        let actual = actual.map_err(|_| "nothing came in a day")?.ok_or("the server has ended")?;
+        contains(&actual, &expected).map_err(|error| format!("{error}\nin {actual}"))
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|char| char.is_ascii_lowercase())
+}
+
+fn is_method(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|char| char.is_ascii_alphabetic() || matches!(char, '/' | '_'))
+}
+
+fn message(method: &str, members: &str) -> Result<Value, String> {
+    let mut members: serde_json::Map<String, Value> =
+        serde_json::from_str(members).map_err(|error| error.to_string())?;
+    let mut message = json!({ "jsonrpc": "2.0", "method": method });
+    if let Some(id) = members.remove("id") {
+        message["id"] = id;
+    }
+    if !members.is_empty() {
+        message["params"] = Value::Object(members);
+    }
+    Ok(message)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let number =
+        |suffix: &str| text.strip_suffix(suffix).and_then(|number| number.trim().parse::<u64>().ok());
+    if let Some(millis) = number("ms") {
+        Ok(Duration::from_millis(millis))
+    } else if let Some(seconds) = number("s") {
+        Ok(Duration::from_secs(seconds))
+    } else {
+        Err(format!("{text} is no duration"))
+    }
+}
