@@ -62,6 +62,7 @@ const scenarios = {
       assert.ok(!result.isError);
     });
     const sent = received.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
+    assert.equal(sent.at(-1).progress - sent[0].progress, sent.length - 1, 'progress goes up one by one');
     assert.ok(sent.length >= 20 && seen.length > 0, `${sent.length} sent, ${seen.length} seen`);
     assert.ok(received.at(-1).result, 'the answer is not the last message');
     sent.slice(0, seen.length).forEach(({ progress, total, message }, at) => {
