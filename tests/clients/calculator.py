@@ -42,6 +42,8 @@ async def failing():
         result = await client.call_tool("divide", {"a": 1, "b": 0})
         assert result.is_error, result
         assert "zero" in text_of(result), result
+        result = await client.call_tool("add", {"a": 2**63 - 1, "b": 1})
+        assert result.is_error and "too large" in text_of(result), result
 
 
 @scenario("arguments of the wrong type are an error that names the argument, and the tool does not run")

@@ -17,8 +17,8 @@ def answering(action, content=None):
 
 
 def assert_every_step(values, total):
-    """Asserts that `values` go up to `total` one by one; a countdown may tell its start, 0, or not."""
-    assert values in (list(range(total + 1)), list(range(1, total + 1))), values
+    """Asserts that `values` go from 1 to `total` one by one."""
+    assert values == list(range(1, total + 1)), values
 
 
 @scenario("all progress of a call arrives, in order, with its total and words, before the answer")
@@ -121,12 +121,13 @@ async def refusing():
     assert texts[0] != texts[1], texts
 
 
-@scenario("what does not fit the form is an error of the tool")
+@scenario("what does not fit the form is an error of the tool that names the field")
 async def misfit():
-    elicit, _ = answering("accept", {"quantity": "many"})
-    async with connect(elicitation_callback=elicit) as (client, _):
-        result = await client.call_tool("confirm_order", {"item": "tea"})
-        assert result.is_error, result
+    for quantity in ("many", 0, 100):
+        elicit, _ = answering("accept", {"quantity": quantity})
+        async with connect(elicitation_callback=elicit) as (client, _):
+            result = await client.call_tool("confirm_order", {"item": "tea"})
+            assert result.is_error and "quantity" in text_of(result), result
 
 
 @scenario("a client that cannot show a form is never asked, and the tool says why")
@@ -199,6 +200,46 @@ async def taking_back():
     [question] = [m["id"] for m in transcript.received() if m.get("method") == "elicitation/create"]
     taken = [m["params"] for m in transcript.received() if m.get("method") == "notifications/cancelled"]
     assert [params["requestId"] for params in taken] == [question], taken
+
+
+@scenario("who subscribed to a resource is told that it changed, until it unsubscribes")
+async def subscription():
+    heard = []
+    told = anyio.Event()
+
+    async def on_message(message):
+        if isinstance(message, types.ResourceUpdatedNotification):
+            heard.append(str(message.params.uri))
+            told.set()
+
+    async with connect(message_handler=on_message) as (client, transcript):
+        await client.call_tool("restock")
+        await client.session.subscribe_resource("shop://stock")
+        await client.call_tool("restock")
+        await told.wait()
+        await client.session.unsubscribe_resource("shop://stock")
+        await client.call_tool("restock")
+    updates = [m for m in transcript.received() if m.get("method") == "notifications/resources/updated"]
+    assert heard == ["shop://stock"] and len(updates) == 1, updates
+
+
+@scenario("what a tool logs arrives at the level that was asked for")
+async def logging():
+    heard = []
+
+    async def on_log(params):
+        heard.append((params.level, params.data))
+
+    elicit, _ = answering("accept", {"quantity": 3})
+    async with connect(elicitation_callback=elicit, logging_callback=on_log) as (client, transcript):
+        await client.session.set_logging_level("warning")
+        await client.call_tool("confirm_order", {"item": "tea"})
+        assert heard == [], heard
+        await client.session.set_logging_level("info")
+        await client.call_tool("confirm_order", {"item": "tea"})
+    logs = [m["params"] for m in transcript.received() if m.get("method") == "notifications/message"]
+    assert [log["level"] for log in logs] == ["info"], logs
+    assert [(log["level"], log["data"]) for log in logs] == heard, heard
 
 
 @scenario("each resource is listed and read, each prompt is listed and got")

@@ -22,6 +22,7 @@ pub(crate) fn arguments(tool: &str) -> Vec<Value> {
         "divide" => vec![json!({ "a": 1.0, "b": 4.0 }), json!({ "a": 1.0, "b": 0.0 })],
         "countdown" => vec![json!({ "from": 3, "ms": 0 })],
         "confirm_order" => vec![json!({ "item": "tea" })],
+        "restock" => vec![json!({})],
         "summarize" => vec![json!({ "text": "A long text." })],
         _ => panic!("the tool `{tool}` is new here: add a row for it"),
     }
@@ -75,13 +76,17 @@ impl Child {
     pub(crate) fn walk(&mut self) {
         self.ask("ping", json!({}));
         self.ask("logging/setLevel", json!({ "level": "debug" }));
+        let resources = self.list("resources/list", "resources");
+        for resource in &resources {
+            self.ask("resources/subscribe", json!({ "uri": resource["uri"] }));
+        }
         for tool in self.list("tools/list", "tools") {
             jsonschema::meta::validate(&tool["inputSchema"]).expect("an input schema is a JSON Schema");
             for arguments in arguments(text(&tool["name"])) {
                 self.call(&tool, arguments);
             }
         }
-        for resource in self.list("resources/list", "resources") {
+        for resource in resources {
             self.ask("resources/read", json!({ "uri": resource["uri"] }));
         }
         self.list("resources/templates/list", "resourceTemplates");
