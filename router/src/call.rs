@@ -1,6 +1,6 @@
 //! One call: what every extractor reads.
 
-use std::{any::Any, fmt, rc::Rc, sync::Arc};
+use std::{fmt, rc::Rc, sync::Arc};
 
 use actix_web::HttpRequest;
 use bytestring::ByteString;
@@ -137,7 +137,7 @@ impl Call {
 
     /// A value that was given to the server.
     #[must_use]
-    pub fn data<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+    pub fn data<T: ?Sized + 'static>(&self) -> Option<Arc<T>> {
         self.0.data.get()
     }
 }

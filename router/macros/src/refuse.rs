@@ -2,7 +2,6 @@
 
 use syn::{
     Error, FnArg, ItemFn, Result, ReturnType, Type,
-    spanned::Spanned,
     visit::{self, Visit},
 };
 
@@ -15,29 +14,29 @@ const PARAMETERS: usize = 12;
 pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
     let signature = &function.sig;
     if let Some(FnArg::Receiver(this)) = signature.inputs.first() {
-        return Err(Error::new(
-            this.span(),
+        return Err(Error::new_spanned(
+            this,
             "a method cannot be a tool: write a free function, and take the value as `web::Data<T>`",
         ));
     }
     if signature.asyncness.is_none() {
-        return Err(Error::new(signature.fn_token.span, "a tool is an `async fn`: add `async`"));
+        return Err(Error::new_spanned(signature.fn_token, "a tool is an `async fn`: add `async`"));
     }
     if let Some(keyword) = &signature.unsafety {
-        return Err(Error::new(keyword.span, "a tool is called by clients: it cannot be `unsafe`"));
+        return Err(Error::new_spanned(keyword, "a tool is called by clients: it cannot be `unsafe`"));
     }
     if let Some(abi) = &signature.abi {
-        return Err(Error::new(abi.span(), "a tool is a Rust function: remove `extern`"));
+        return Err(Error::new_spanned(abi, "a tool is a Rust function: remove `extern`"));
     }
     if let Some(generic) = signature.generics.params.first() {
-        return Err(Error::new(
-            generic.span(),
+        return Err(Error::new_spanned(
+            generic,
             "a tool has no generic parameters: what it takes and returns is known when it is registered",
         ));
     }
     if let Some(extra) = signature.inputs.iter().nth(PARAMETERS) {
-        return Err(Error::new(
-            extra.span(),
+        return Err(Error::new_spanned(
+            extra,
             "a tool has at most 12 parameters: put the arguments into a struct and take it as `Args<T>`",
         ));
     }
@@ -46,8 +45,8 @@ pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
         let mut seen = Unfit::default();
         seen.visit_type(output);
         if let Some(impl_trait) = seen.impl_trait {
-            return Err(Error::new(
-                impl_trait.span(),
+            return Err(Error::new_spanned(
+                impl_trait,
                 "a tool returns a type that has a name: write it in place of `impl Trait`",
             ));
         }
@@ -58,16 +57,16 @@ pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
 fn parameter(input: &FnArg) -> Result<()> {
     let FnArg::Typed(parameter) = input else { return Ok(()) };
     if let Type::Reference(reference) = &*parameter.ty {
-        return Err(Error::new(reference.span(), owned(&reference.elem)));
+        return Err(Error::new_spanned(reference, owned(&reference.elem)));
     }
     let mut seen = Unfit::default();
     seen.visit_type(&parameter.ty);
     if let Some(reference) = seen.reference {
-        return Err(Error::new(reference.span(), owned(&reference.elem)));
+        return Err(Error::new_spanned(reference, owned(&reference.elem)));
     }
     if let Some(impl_trait) = seen.impl_trait {
-        return Err(Error::new(
-            impl_trait.span(),
+        return Err(Error::new_spanned(
+            impl_trait,
             "a tool's parameters are types that have a name: write one in place of `impl Trait`",
         ));
     }

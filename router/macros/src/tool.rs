@@ -1,6 +1,6 @@
 //! `#[tool]` on a free function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Type, spanned::Spanned};
 
@@ -20,7 +20,9 @@ struct Parameter {
 
 /// The function, its metadata, and the way from the one to the other: the return type.
 pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result<TokenStream> {
-    let mut function: ItemFn = syn::parse2(function)?;
+    let Ok(mut function) = syn::parse2::<ItemFn>(function.clone()) else {
+        return Err(syn::Error::new_spanned(function, "`#[tool]` goes on an `async fn` with a body"));
+    };
     refuse(&function)?;
     let options = Options::parse(options)?;
     let krate = &options.krate;
@@ -74,6 +76,7 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
             #output_type
             type Params = (#(#types,)*);
 
+            #[allow(clippy::unused_unit)]
             fn params() -> impl #private::Params<Values = Self::Params> {
                 (#(#sources,)*)
             }
@@ -91,17 +94,27 @@ fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> Option<P
     let doc = doc(attrs);
     attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     let ty = Type::clone(ty);
-    let (ident, source) = match &**pat {
-        Pat::Ident(pattern) if pattern.subpat.is_none() => {
-            let name = unraw(&pattern.ident);
-            (pattern.ident.clone(), quote_spanned!(ty.span()=> #private::param::<#ty, _>(#name, #doc)))
-        }
-        pattern => {
-            let ident = Ident::new(&format!("__mcp_{index}"), pattern.span());
-            (ident, quote_spanned!(ty.span()=> #private::extractor::<#ty>()))
-        }
+    // so that what is wrong with the type is told at the type
+    let private = respanned(private, ty.span());
+    let (ident, source) = if let Pat::Ident(pattern) = &**pat
+        && pattern.subpat.is_none()
+    {
+        let name = unraw(&pattern.ident);
+        (pattern.ident.clone(), quote_spanned!(ty.span()=> #private::param::<#ty, _>(#name, #doc)))
+    } else {
+        let ident = Ident::new(&format!("__mcp_{index}"), pat.span());
+        (ident, quote_spanned!(ty.span()=> #private::extractor::<#ty>()))
     };
     Some(Parameter { ident, ty, source })
+}
+
+/// The same tokens as if they stood at `span`; those of paths only, which hold no groups.
+fn respanned(path: &TokenStream, span: Span) -> TokenStream {
+    let tokens = path.clone().into_iter().map(|mut token| {
+        token.set_span(span);
+        token
+    });
+    tokens.collect()
 }
 
 /// The name without `r#`.

@@ -26,7 +26,7 @@ fn lacks(what: String) -> McpError {
 
 /// The app's own data, innermost scope first, as in actix-web; else what was given to the server, which is all there is
 /// over stdio.
-impl<T: Send + Sync + 'static> FromCall for web::Data<T> {
+impl<T: ?Sized + 'static> FromCall for web::Data<T> {
     fn describe(about: &mut About) {
         about.data::<T>();
     }

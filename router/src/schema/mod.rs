@@ -88,11 +88,11 @@ pub(crate) fn object(properties: Vec<Property>, defs: Map<String, Value>) -> Val
     let required: Vec<_> = properties.iter().filter(|each| each.required).map(|each| each.name).collect();
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "object".into());
+    let properties = properties.into_iter().map(|each| (each.name.to_owned(), described(each)));
+    schema.insert("properties".to_owned(), Value::Object(properties.collect()));
     if !required.is_empty() {
         schema.insert("required".to_owned(), required.into());
     }
-    let properties = properties.into_iter().map(|each| (each.name.to_owned(), described(each)));
-    schema.insert("properties".to_owned(), Value::Object(properties.collect()));
     if !defs.is_empty() {
         schema.insert("$defs".to_owned(), Value::Object(defs));
     }
@@ -108,7 +108,7 @@ fn described(property: Property) -> Value {
     };
     if !property.doc.is_empty() {
         schema.shift_remove("description");
-        schema.shift_insert(0, "description".to_owned(), property.doc.into());
+        schema.insert("description".to_owned(), property.doc.into());
     }
     Value::Object(schema)
 }

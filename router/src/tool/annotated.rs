@@ -12,6 +12,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use futures_util::future::LocalBoxFuture;
 use pin_project_lite::pin_project;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -97,7 +98,16 @@ pub trait ToolParam<Kind>: Sized + 'static {
     fn describe(about: &mut About, name: &'static str, doc: &'static str);
 
     /// Takes its value.
-    fn take(call: &Call, fields: &Arguments<'_>, name: &str) -> impl Future<Output = Result<Self, McpError>>;
+    fn take<'a>(call: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, Self>;
+}
+
+/// A value that was taken: arguments at once, extractors in their own time.
+#[expect(missing_debug_implementations, reason = "holds a future")]
+pub enum Taken<'a, T> {
+    /// It is here, or it is refused.
+    Now(Result<T, McpError>),
+    /// It will be.
+    Later(LocalBoxFuture<'a, Result<T, McpError>>),
 }
 
 /// The members of a call's arguments.
@@ -121,8 +131,8 @@ impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
         about.argument::<T>(name, doc, extract::of_nothing::<T>().is_none());
     }
 
-    fn take(_: &Call, fields: &Arguments<'_>, name: &str) -> impl Future<Output = Result<Self, McpError>> {
-        std::future::ready(extract::argument(&fields.0, name))
+    fn take<'a>(_: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, T> {
+        Taken::Now(extract::argument(&fields.0, name))
     }
 }
 
@@ -134,29 +144,43 @@ impl<T: FromCall> ToolParam<Extractor> for T {
         T::describe(about);
     }
 
-    fn take(call: &Call, _: &Arguments<'_>, _: &str) -> impl Future<Output = Result<Self, McpError>> {
-        T::from_call(call)
+    fn take<'a>(call: &'a Call, _: &Arguments<'_>, _: &str) -> Taken<'a, T> {
+        Taken::Later(Box::pin(T::from_call(call)))
     }
 }
 
-/// One parameter.
-#[derive(Debug)]
-pub struct Param<T, Kind> {
+/// One parameter, its kind known and forgotten.
+///
+/// The type has no bounds. If it had, a type that is no [`ToolParam`] would be reported three times, at the parameter
+/// and at the attribute.
+#[expect(missing_debug_implementations, reason = "the macro's code only passes it on")]
+pub struct Param<T> {
     name: &'static str,
     doc: &'static str,
-    kind: PhantomData<fn() -> (T, Kind)>,
+    is_argument: bool,
+    describe: fn(&mut About, &'static str, &'static str),
+    take: for<'a> fn(&'a Call, &Arguments<'_>, &str) -> Taken<'a, T>,
 }
 
 /// A parameter with a name: whatever its type allows.
 #[must_use]
-pub fn param<T: ToolParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T, Kind> {
-    Param { name, doc, kind: PhantomData }
+pub fn param<T: ToolParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T> {
+    Param { name, doc, is_argument: T::IS_ARGUMENT, describe: T::describe, take: T::take }
 }
 
 /// A parameter that is a pattern: an extractor.
 #[must_use]
-pub fn extractor<T: FromCall>() -> Param<T, Extractor> {
-    Param { name: "", doc: "", kind: PhantomData }
+pub fn extractor<T: FromCall>() -> Param<T> {
+    param::<T, Extractor>("", "")
+}
+
+impl<T> Param<T> {
+    async fn take(&self, call: &Call, fields: &Arguments<'_>) -> Result<T, McpError> {
+        match (self.take)(call, fields, self.name) {
+            Taken::Now(value) => value,
+            Taken::Later(value) => value.await,
+        }
+    }
 }
 
 /// All parameters of a function.
@@ -190,7 +214,7 @@ fn tool<M: ToolFn, F: Handler<M::Params, Output = M::Output>>(handler: F) -> Too
 }
 
 macro_rules! annotated {
-    ($($param:ident $kind:ident)*) => {
+    ($($param:ident)*) => {
         #[diagnostic::do_not_recommend]
         impl<Func, M, Fut, $($param,)*> IntoTool<Annotated<(M, Fut, $($param,)*)>> for Func
         where
@@ -203,36 +227,36 @@ macro_rules! annotated {
             }
         }
 
-        impl<$($param: ToolParam<$kind>, $kind,)*> Params for ($(Param<$param, $kind>,)*) {
+        impl<$($param,)*> Params for ($(Param<$param>,)*) {
             type Values = ($($param,)*);
 
             #[allow(non_snake_case, unused_variables)]
             fn describe(&self, about: &mut About) {
                 let ($($param,)*) = self;
-                $($param::describe(about, $param.name, $param.doc);)*
+                $(($param.describe)(about, $param.name, $param.doc);)*
             }
 
             #[allow(non_snake_case, unused_variables, clippy::unused_unit)]
             async fn extract(&self, call: &Call) -> Result<Self::Values, McpError> {
                 let ($($param,)*) = self;
-                let fields = if false $(|| $param::IS_ARGUMENT)* { Fields::read(call)? } else { Fields::default() };
+                let fields = if false $(|| $param.is_argument)* { Fields::read(call)? } else { Fields::default() };
                 let fields = Arguments(fields);
-                Ok(($($param::take(call, &fields, $param.name).await?,)*))
+                Ok(($($param.take(call, &fields).await?,)*))
             }
         }
     };
 }
 
 annotated! {}
-annotated! { A KA }
-annotated! { A KA B KB }
-annotated! { A KA B KB C KC }
-annotated! { A KA B KB C KC D KD }
-annotated! { A KA B KB C KC D KD E KE }
-annotated! { A KA B KB C KC D KD E KE F KF }
-annotated! { A KA B KB C KC D KD E KE F KF G KG }
-annotated! { A KA B KB C KC D KD E KE F KF G KG H KH }
-annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI }
-annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI J KJ }
-annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI J KJ K KK }
-annotated! { A KA B KB C KC D KD E KE F KF G KG H KH I KI J KJ K KK L KL }
+annotated! { A }
+annotated! { A B }
+annotated! { A B C }
+annotated! { A B C D }
+annotated! { A B C D E }
+annotated! { A B C D E F }
+annotated! { A B C D E F G }
+annotated! { A B C D E F G H }
+annotated! { A B C D E F G H I }
+annotated! { A B C D E F G H I J }
+annotated! { A B C D E F G H I J K }
+annotated! { A B C D E F G H I J K L }

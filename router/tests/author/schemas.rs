@@ -1,0 +1,97 @@
+//! Schemas as clients see them: exact texts, since they are in prompt caches.
+
+use std::collections::HashMap;
+
+use actix_mcp_router::{extract::Args, result::Json, tool::Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{checked, input};
+
+fn schema_of<T: actix_mcp_router::extract::Arguments>() -> String {
+    input(Tool::new("t", async |_: Args<T>| ()))
+}
+
+#[test]
+fn no_inputs_are_a_closed_object() {
+    #[derive(Deserialize, JsonSchema)]
+    /// Nothing.
+    struct Empty {}
+    let closed = r#"{"type":"object","additionalProperties":false}"#;
+    assert_eq!(input(Tool::new("none", async || ())), closed);
+    assert_eq!(schema_of::<Empty>(), closed);
+}
+
+#[test]
+fn numbers_and_options_are_plain_and_in_the_order_of_declaration() {
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Typed {
+        n: u64,
+        /// May be absent.
+        opt: Option<String>,
+        #[serde(default)]
+        any: Value,
+        list: Option<Vec<u32>>,
+        #[serde(default)]
+        a: f32,
+        b: i8,
+    }
+    assert_eq!(
+        schema_of::<Typed>(),
+        r#"{"type":"object","properties":{"n":{"type":"integer","minimum":0},"opt":{"type":"string","description":"May be absent."},"any":{},"list":{"type":"array","items":{"type":"integer","minimum":0}},"a":{"type":"number","default":0.0},"b":{"type":"integer","minimum":-128,"maximum":127}},"required":["n","b"]}"#
+    );
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Shape {
+    Circle { r: f64 },
+    Square { a: f64 },
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Color {
+    Red,
+    Green,
+}
+
+#[test]
+fn enums_are_enums_inside_and_references_stay_inside() {
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Drawing {
+        shape: Shape,
+        color: Option<Color>,
+    }
+    assert_eq!(
+        schema_of::<Drawing>(),
+        r##"{"type":"object","properties":{"shape":{"$ref":"#/$defs/Shape"},"color":{"$ref":"#/$defs/Color"}},"required":["shape"],"$defs":{"Shape":{"oneOf":[{"type":"object","properties":{"kind":{"type":"string","const":"circle"},"r":{"type":"number"}},"required":["kind","r"]},{"type":"object","properties":{"kind":{"type":"string","const":"square"},"a":{"type":"number"}},"required":["kind","a"]}]},"Color":{"type":"string","enum":["red","green"]}}}"##
+    );
+}
+
+#[test]
+fn nested_types_share_their_definitions_and_may_hold_themselves() {
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Tree {
+        value: u8,
+        children: Vec<Tree>,
+        by_name: HashMap<String, u16>,
+        extra: HashMap<String, Value>,
+    }
+    assert_eq!(
+        schema_of::<Tree>(),
+        r##"{"type":"object","properties":{"value":{"type":"integer","minimum":0,"maximum":255},"children":{"type":"array","items":{"$ref":"#"}},"by_name":{"type":"object","additionalProperties":{"type":"integer","minimum":0,"maximum":65535}},"extra":{"type":"object","additionalProperties":true}},"required":["value","children","by_name","extra"]}"##
+    );
+}
+
+#[test]
+fn an_output_that_is_an_enum_of_objects_is_an_object() {
+    let tool = Tool::new("t", async || Json(Shape::Circle { r: 1.0 }));
+    let tool = checked(tool);
+    let schema = tool.definition().output_schema.as_ref().unwrap().get();
+    assert!(schema.starts_with(r#"{"type":"object","oneOf":[{"type":"object""#), "{schema}");
+}

@@ -1,0 +1,18 @@
+//! Mistakes in the function, or in a call of it, are at the author's tokens.
+use actix_mcp_router::tool;
+
+#[tool(crate = "actix_mcp_router")]
+async fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+#[tool(crate = "actix_mcp_router")]
+async fn wrong(a: i64) -> String {
+    a
+}
+
+async fn call() -> i64 {
+    add(1, "2").await
+}
+
+fn main() {}

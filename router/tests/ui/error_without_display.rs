@@ -1,0 +1,17 @@
+//! An error without words.
+use actix_mcp_router::{tool, tool::Tool};
+
+struct MyError;
+
+async fn plain() -> Result<String, MyError> {
+    Err(MyError)
+}
+
+#[tool(crate = "actix_mcp_router")]
+async fn annotated() -> Result<String, MyError> {
+    Err(MyError)
+}
+
+fn main() {
+    Tool::new("plain", plain);
+}

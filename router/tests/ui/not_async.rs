@@ -1,0 +1,15 @@
+//! A function that is not async.
+use actix_mcp_router::{extract::Session, tool, tool::Tool};
+
+#[tool(crate = "actix_mcp_router")]
+fn annotated(a: i64) -> i64 {
+    a
+}
+
+fn plain(_: Session) -> i64 {
+    1
+}
+
+fn main() {
+    Tool::new("plain", plain);
+}

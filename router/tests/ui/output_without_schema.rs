@@ -1,0 +1,18 @@
+//! Structured content that cannot be described.
+use actix_mcp_router::{result::Json, tool, tool::Tool};
+
+#[derive(serde::Serialize)]
+struct Sum(i64);
+
+async fn plain() -> Json<Sum> {
+    Json(Sum(1))
+}
+
+#[tool(crate = "actix_mcp_router")]
+async fn annotated() -> Json<Sum> {
+    Json(Sum(1))
+}
+
+fn main() {
+    Tool::new("plain", plain);
+}

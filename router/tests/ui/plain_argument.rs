@@ -1,0 +1,10 @@
+//! An argument that is no extractor, without `#[tool]`.
+use actix_mcp_router::tool::Tool;
+
+async fn add(a: i64) -> i64 {
+    a + 1
+}
+
+fn main() {
+    Tool::new("add", add);
+}
