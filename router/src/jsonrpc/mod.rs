@@ -10,7 +10,7 @@ mod write;
 
 use bytestring::ByteString;
 
-pub(crate) use self::write::{encode_raw_result, to_json, try_encode_result};
+pub(crate) use self::write::{encode_raw_result, to_json, try_encode_notification, try_encode_result};
 pub use self::{
     read::{Looks, Malformed, Payload, ReadLimits, read},
     write::{ErrorId, encode_error, encode_notification, encode_request, encode_result},

@@ -69,6 +69,14 @@ pub fn encode_notification(method: &str, params: &impl Serialize) -> Bytes {
     out.end()
 }
 
+/// A notification whose parameters may fail to serialize, or why they do.
+pub(crate) fn try_encode_notification(method: &str, params: &impl Serialize) -> serde_json::Result<Bytes> {
+    let mut out = Message::new(192);
+    out.infallible("method", method);
+    out.member("params", params)?;
+    Ok(out.end())
+}
+
 /// A request of ours, with parameters that are JSON text already; none where that is empty.
 #[must_use]
 pub fn encode_request(id: &RequestId, method: &str, params: &[u8]) -> Bytes {

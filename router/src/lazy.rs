@@ -1,0 +1,61 @@
+//! A builder that is its own future: it starts when it is first polled, and not before.
+
+use std::{
+    fmt, mem,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_util::future::BoxFuture;
+
+/// Either what the author still may change, or the work that came of it.
+pub(crate) enum Lazy<S, O> {
+    /// Not polled yet.
+    Idle(S),
+    /// Polled; dropping it drops the work.
+    Running(BoxFuture<'static, O>),
+    /// Ready, and taken.
+    Done,
+}
+
+impl<S, O> Lazy<S, O> {
+    /// What was built so far; `None` once it was polled.
+    pub(crate) fn idle(&mut self) -> Option<&mut S> {
+        match self {
+            Self::Idle(parts) => Some(parts),
+            Self::Running(_) | Self::Done => None,
+        }
+    }
+
+    /// Starts the work on the first call, then drives it.
+    ///
+    /// # Panics
+    ///
+    /// Polled again after it was ready, as every future of an `async` block does.
+    pub(crate) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        start: impl FnOnce(S) -> BoxFuture<'static, O>,
+    ) -> Poll<O> {
+        let mut work = match mem::replace(self, Self::Done) {
+            Self::Idle(parts) => start(parts),
+            Self::Running(work) => work,
+            Self::Done => panic!("polled after it was ready"),
+        };
+        let polled = Pin::new(&mut work).poll(cx);
+        if polled.is_pending() {
+            *self = Self::Running(work);
+        }
+        polled
+    }
+}
+
+impl<S: fmt::Debug, O> fmt::Debug for Lazy<S, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Idle(parts) => parts.fmt(f),
+            Self::Running(_) => f.write_str("Running(..)"),
+            Self::Done => f.write_str("Done"),
+        }
+    }
+}

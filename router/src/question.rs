@@ -1,0 +1,127 @@
+//! One question to the client, from room on the stream to the answer.
+//!
+//! **Invariant:** a question whose asker went away is taken back.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    jsonrpc,
+    link::{AskError, Link, Question},
+    peer::{ClientCapability, Peer},
+};
+
+/// The longest that a question may wait, whatever its author says.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// What every kind of question starts from.
+#[derive(Clone, Debug)]
+pub(crate) struct Asker {
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) peer: Arc<Peer>,
+}
+
+impl Asker {
+    /// Whether the client declared it and the session's revision has it.
+    pub(crate) fn supports(&self, capability: ClientCapability) -> bool {
+        let has = |feature| self.peer.revision.has(feature);
+        self.peer.capabilities.has(capability) && capability.feature().is_none_or(has)
+    }
+
+    /// Sees early what the session would refuse: without this, a question would wait for room only to be refused.
+    pub(crate) fn require(&self, needs: &[ClientCapability]) -> Result<(), AskError> {
+        match needs.iter().find(|need| !self.supports(**need)) {
+            Some(missing) => Err(AskError::Unsupported(*missing)),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks, and waits for the `result`.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped while it waits for room, nothing was sent; dropped later, the question is taken back.
+    pub(crate) async fn ask(
+        &self,
+        method: &'static str,
+        params: Bytes,
+        needs: &'static [ClientCapability],
+        timeout: Option<Duration>,
+    ) -> Result<ByteString, AskError> {
+        self.require(needs)?;
+        let room = self.link.room(params.len()).await;
+        if !self.link.is_live() {
+            return Err(AskError::Gone);
+        }
+        let timeout = timeout.map(|wait| wait.min(LONGEST_WAIT));
+        let asked = self.link.ask(Question { method, params, needs, timeout }, room);
+        let mut open = Open(Some(asked.withdraw));
+        // the session drops the sender when the call ends
+        let answer = asked.answer.await.unwrap_or(Err(AskError::Gone));
+        open.0 = None;
+        answer
+    }
+}
+
+/// Takes the question back when it is dropped before the answer.
+struct Open(Option<Box<dyn FnOnce() + Send>>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(withdraw) = self.0.take() {
+            withdraw();
+        }
+    }
+}
+
+/// The parameters of a question, as JSON.
+///
+/// # Errors
+///
+/// What the author gave has no JSON form.
+pub(crate) fn encode<P: Serialize>(params: &P) -> serde_json::Result<Bytes> {
+    jsonrpc::to_json(params)
+}
+
+/// An answer that is not what was asked for: where, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    pub(crate) field: String,
+    pub(crate) reason: String,
+}
+
+impl Misfit {
+    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { field: field.into(), reason: reason.into() }
+    }
+}
+
+/// Reads an answer; `whole` names it where the fault is in no field of its own.
+pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
+    let mut json = serde_json::Deserializer::from_str(json);
+    serde_path_to_error::deserialize(&mut json).map_err(|err| {
+        let path = err.path().to_string();
+        let reason = without_position(&err.into_inner());
+        // serde's path ends at the object that lacks it
+        let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+        let field = match (path.as_str(), missing) {
+            (".", Some(missing)) => missing.to_owned(),
+            (".", None) => whole.to_owned(),
+            (_, Some(missing)) => format!("{path}.{missing}"),
+            (_, None) => path,
+        };
+        Misfit::new(field, reason)
+    })
+}
+
+/// serde_json's text without `at line 1 column 7`, which is of the wire and says nothing to an author.
+fn without_position(err: &serde_json::Error) -> String {
+    let mut text = err.to_string();
+    if let Some(end) = text.rfind(" at line ") {
+        text.truncate(end);
+    }
+    text
+}

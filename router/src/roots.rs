@@ -1,0 +1,131 @@
+//! The client's roots: the directories it wants the server to work in.
+
+use bytes::Bytes;
+use serde::Deserialize;
+
+use crate::{
+    content::MetaMap,
+    error::McpError,
+    link::AskError,
+    peer::ClientCapability,
+    question::{self, Asker, Misfit},
+};
+
+/// One root.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// Where it is; a `file:` URI. It comes from the client: not to be trusted as a path.
+    pub uri: String,
+    /// The name to show to people.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// `_meta`. From 2025-06-18 on.
+    #[serde(default, rename = "_meta")]
+    pub meta: Option<MetaMap>,
+}
+
+/// Why there are no roots.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RootsError {
+    /// The client did not declare the capability. Nothing was sent.
+    #[error("the client does not support {0}")]
+    Unsupported(ClientCapability),
+    /// The client did not answer in time.
+    #[error("the client did not answer in time")]
+    TimedOut,
+    /// The client answered with an error.
+    #[error("the client answered with an error: {0}")]
+    Refused(#[source] McpError),
+    /// The client's answer is no list of roots.
+    #[error("the client's roots do not fit: `{field}`: {reason}")]
+    Invalid {
+        /// The member at fault.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The call that asked has ended.
+    #[error("the call has ended")]
+    Gone,
+}
+
+impl From<AskError> for RootsError {
+    fn from(err: AskError) -> Self {
+        match err {
+            AskError::Unsupported(capability) => Self::Unsupported(capability),
+            AskError::TimedOut => Self::TimedOut,
+            AskError::Refused(err) => Self::Refused(err),
+            AskError::Gone => Self::Gone,
+        }
+    }
+}
+
+impl From<Misfit> for RootsError {
+    fn from(Misfit { field, reason }: Misfit) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
+impl From<RootsError> for String {
+    fn from(err: RootsError) -> Self {
+        err.to_string()
+    }
+}
+
+pub(crate) async fn list(asker: &Asker) -> Result<Vec<Root>, RootsError> {
+    #[derive(Deserialize)]
+    struct Answer {
+        roots: Vec<Root>,
+    }
+
+    let params = Bytes::from_static(b"{}");
+    let answer = asker.ask("roots/list", params, &[ClientCapability::Roots], None).await?;
+    let answer: Answer = question::read(&answer, "roots")?;
+    Ok(answer.roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        client::Client,
+        era::Revision::V2024_11_05,
+        fake::{ALL, Fake},
+        peer::ClientCapabilities,
+    };
+
+    #[tokio::test]
+    async fn the_clients_roots_are_asked_for_and_read() {
+        let fake = Fake::new(V2024_11_05, ALL);
+        fake.will_answer(
+            r#"{"roots":[{"uri":"file:///a","name":"A","more":1},{"uri":"file:///b"}],"_meta":{}}"#,
+        );
+        let roots = Client::new(&fake.call(None)).roots().await.unwrap();
+        assert_eq!(roots[0].name.as_deref(), Some("A"));
+        assert_eq!((roots[1].uri.as_str(), &roots[1].name), ("file:///b", &None));
+        let asked = &fake.asked()[0];
+        assert_eq!((asked.method, asked.text.as_str()), ("roots/list", "{}"));
+        assert_eq!(asked.needs, [ClientCapability::Roots]);
+    }
+
+    #[tokio::test]
+    async fn roots_that_do_not_fit_name_the_member() {
+        let fake = Fake::new(V2024_11_05, ALL);
+        let client = Client::new(&fake.call(None));
+        for (answer, member) in [(r#"{"roots":[{"uri":7}]}"#, "roots[0].uri"), ("{}", "roots")] {
+            fake.will_answer(answer);
+            let err = client.roots().await.unwrap_err();
+            assert!(matches!(&err, RootsError::Invalid { field, .. } if field == member), "{err}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_without_roots_is_not_asked() {
+        let fake = Fake::new(V2024_11_05, ClientCapabilities { roots: false, ..ALL });
+        let err = Client::new(&fake.call(None)).roots().await.unwrap_err();
+        assert!(matches!(err, RootsError::Unsupported(ClientCapability::Roots)));
+        assert!(fake.asked().is_empty());
+    }
+}

@@ -1,0 +1,142 @@
+//! Asking the client's model for a completion.
+
+mod message;
+mod request;
+mod result;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+
+use crate::{
+    era::Feature,
+    error::McpError,
+    lazy::Lazy,
+    link::AskError,
+    peer::ClientCapability,
+    question::{self, Asker, Misfit},
+};
+
+pub use self::{
+    message::{SampledToolResult, SamplingContent, SamplingMessage, ToolUse},
+    request::{IncludeContext, ModelHint, ModelPreferences, SamplingRequest, ToolChoice},
+    result::SamplingResult,
+};
+
+/// Why there is no completion.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// The client did not declare the capability, or the session's revision lacks what the request uses. Nothing was sent.
+    #[error("the client does not support {0}")]
+    Unsupported(ClientCapability),
+    /// The request is against the rules. Nothing was sent: a mistake of the server's author.
+    #[error("the sampling request cannot be sent: {0}")]
+    Malformed(&'static str),
+    /// The client's answer is no completion.
+    #[error("the completion does not fit: `{field}`: {reason}")]
+    Invalid {
+        /// The member at fault.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody answered in time.
+    #[error("the client did not answer in time")]
+    TimedOut,
+    /// The client answered with an error; a user who says no is code -1.
+    // MCP 2025-11-25 client/sampling, Error Handling
+    #[error("the client answered with an error: {0}")]
+    Refused(#[source] McpError),
+    /// The call that asked has ended.
+    #[error("the call has ended")]
+    Gone,
+}
+
+impl From<AskError> for SampleError {
+    fn from(err: AskError) -> Self {
+        match err {
+            AskError::Unsupported(capability) => Self::Unsupported(capability),
+            AskError::TimedOut => Self::TimedOut,
+            AskError::Refused(err) => Self::Refused(err),
+            AskError::Gone => Self::Gone,
+        }
+    }
+}
+
+impl From<Misfit> for SampleError {
+    fn from(Misfit { field, reason }: Misfit) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
+impl From<SampleError> for String {
+    fn from(err: SampleError) -> Self {
+        err.to_string()
+    }
+}
+
+/// A sampling request on its way. Nothing is sent before it is first polled.
+#[must_use = "a question is asked when it is awaited"]
+#[derive(Debug)]
+pub struct Sample(Lazy<Parts, Result<SamplingResult, SampleError>>);
+
+#[derive(Debug)]
+struct Parts {
+    asker: Asker,
+    request: SamplingRequest,
+    timeout: Option<Duration>,
+}
+
+impl Sample {
+    pub(crate) fn new(asker: Asker, request: SamplingRequest) -> Self {
+        Self(Lazy::Idle(Parts { asker, request, timeout: None }))
+    }
+
+    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        if let Some(parts) = self.0.idle() {
+            parts.timeout = Some(timeout);
+        }
+        self
+    }
+}
+
+impl Future for Sample {
+    type Output = Result<SamplingResult, SampleError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll(cx, |parts| parts.ask().boxed())
+    }
+}
+
+const NEEDS: &[ClientCapability] = &[ClientCapability::Sampling];
+const NEEDS_TOOLS: &[ClientCapability] = &[ClientCapability::Sampling, ClientCapability::SamplingTools];
+
+impl Parts {
+    async fn ask(self) -> Result<SamplingResult, SampleError> {
+        let Self { asker, mut request, timeout } = self;
+        // MCP 2025-11-25 client/sampling: MUST NOT send tool-enabled requests to clients without sampling.tools
+        let needs = if request.uses_tools() { NEEDS_TOOLS } else { NEEDS };
+        asker.require(needs)?;
+        request.check()?;
+        // MCP 2025-11-25 client/sampling, Capabilities: SHOULD NOT without sampling.context, which older ones do not have
+        let declares_context = asker.peer.revision.has(Feature::SamplingContextCapability);
+        if declares_context && !asker.peer.capabilities.sampling_context {
+            request.include_context = None;
+        }
+        request.fit(asker.peer.revision);
+        let params = question::encode(&request)
+            .map_err(|_| SampleError::Malformed("a part of it has no JSON form"))?;
+        let answer = asker.ask("sampling/createMessage", params, needs, timeout).await?;
+        Ok(question::read(&answer, "result")?)
+    }
+}
+
+#[cfg(test)]
+mod tests;
