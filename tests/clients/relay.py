@@ -6,6 +6,7 @@ server, and at last ["exit", status].
 """
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -43,4 +44,5 @@ def main(log_path: str, program: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    # No orderly exit: the thread may still wait for a client that has not closed its end.
+    os._exit(main(*sys.argv[1:]))

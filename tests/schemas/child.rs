@@ -1,6 +1,7 @@
 //! An example as a child process, and a client of one revision that asks it for everything it has.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead as _, BufReader, Write as _},
     path::PathBuf,
     process::{ChildStdin, Command, Stdio},
@@ -37,6 +38,8 @@ pub(crate) struct Child {
     oracle: Oracle,
     /// The method of request `n` at `n - 1`.
     asked: Vec<String>,
+    /// The methods of its own requests and notifications.
+    pub(crate) said: BTreeSet<String>,
 }
 
 impl Child {
@@ -58,7 +61,14 @@ impl Child {
                 }
             }
         });
-        let mut child = Self { process, stdin, lines, oracle: Oracle::of(revision), asked: Vec::new() };
+        let mut child = Self {
+            process,
+            stdin,
+            lines,
+            oracle: Oracle::of(revision),
+            asked: Vec::new(),
+            said: BTreeSet::new(),
+        };
         let hello = child.ask(
             "initialize",
             json!({
@@ -168,6 +178,7 @@ impl Child {
                 assert_eq!(message["id"], id, "the answer to another request: {message}");
                 return message;
             }
+            self.said.insert(text(&message["method"]).to_owned());
             if message.get("id").is_some() {
                 self.serve(&message);
             }
