@@ -92,7 +92,7 @@ async fn summarize(
 
 /// Fills the shelf; who watches `shop://stock` is told.
 #[tool]
-async fn restock(stock: web::Data<Stock>, handle: web::Data<Handle>) -> &'static str {
+async fn restock(stock: web::Data<Stock>, handle: Handle) -> &'static str {
     stock.0.store(100, Ordering::Relaxed);
     handle.resource_updated("shop://stock");
     "restocked"
@@ -114,7 +114,7 @@ async fn thank(Args(thanks): Args<Thanks>) -> String {
 
 /// The server, as the tests see it too.
 pub fn server() -> Server {
-    let server = Server::new("feedback", "1.0.0")
+    Server::new("feedback", "1.0.0")
         .instructions("A small shop. Ask the user before you order.")
         .data(Stock(AtomicU32::new(100)))
         .tool(countdown)
@@ -122,9 +122,7 @@ pub fn server() -> Server {
         .tool(summarize)
         .tool(restock)
         .resource(Resource::new("shop://stock", "stock", read_stock).mime_type("text/plain"))
-        .prompt(Prompt::new("thanks", thank).description("A note of thanks"));
-    let handle = server.handle();
-    server.data(handle)
+        .prompt(Prompt::new("thanks", thank).description("A note of thanks"))
 }
 
 #[actix_web::main]
