@@ -15,6 +15,7 @@
 pub use actix_mcp_router::{
     cancelled::Cancelled,
     client::Client,
+    completion,
     content::{self, Content},
     definition, elicit, era,
     error::{ErrorCode, McpError},

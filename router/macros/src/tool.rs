@@ -45,6 +45,7 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     let parameters: Vec<_> = inputs.filter_map(|(index, input)| parameter(index, input, &private)).collect();
     let idents: Vec<_> = parameters.iter().map(|each| &each.ident).collect();
     let types: Vec<_> = parameters.iter().map(|each| &each.ty).collect();
+    let passed = (0..parameters.len()).map(|index| format_ident!("__mcp_passed_{index}")).collect::<Vec<_>>();
     let sources = parameters.iter().map(|each| &each.source);
 
     let (outer, inner): (Vec<_>, Vec<_>) = function.attrs.drain(..).partition(belongs_outside);
@@ -59,9 +60,13 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
         #vis fn #ident(#(#idents: #types),*)
             -> #private::ToolCall<#meta, impl ::core::future::Future<Output = #output>>
         {
-            #[allow(clippy::unused_async, clippy::too_many_arguments)]
-            #function
-            #private::ToolCall::new(#ident(#(#idents),*))
+            let (#(#passed,)*) = (#(#idents,)*);
+            {
+                // in a block of its own: outside of it a parameter may have the function's name
+                #[allow(clippy::unused_async, clippy::too_many_arguments)]
+                #function
+                #private::ToolCall::new(#ident(#(#passed),*))
+            }
         }
 
         #(#cfg)*

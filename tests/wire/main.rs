@@ -1,0 +1,6 @@
+//! The rules of the wire, over the real transport and the real session actor, in this process and on paused time.
+//!
+//! `fixture` is the server that is spoken to. Scripts are in the words of `actix_mcp::testing::script`.
+
+mod fixture;
+mod ids;
