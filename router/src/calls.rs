@@ -211,7 +211,7 @@ impl Serving {
 
 /// The token under which a request wants progress.
 // MCP 2025-11-25 basic/utilities/progress, Progress Flow: MUST be a string or integer value
-fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpError> {
+pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpError> {
     let meta = Params::read(Some(meta), "_meta.", ["progressToken"])?;
     let Some(token) = meta.raw("progressToken") else { return Ok(None) };
     let token = serde_json::from_str(token.get());
