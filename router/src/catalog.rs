@@ -164,9 +164,8 @@ impl<T: Entry> Catalog<T> {
         let mut guard = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         let removed = guard.get(key).cloned()?;
         let rest = guard.entries.iter().filter(|entry| !Arc::ptr_eq(entry, &removed)).cloned().collect();
-        let before = std::mem::replace(&mut *guard, Arc::new(Snapshot::of(rest)));
-        drop(guard);
-        drop(before);
+        *guard = Arc::new(Snapshot::of(rest));
+        // the entry outlives the lock: the caller drops it
         Some(removed)
     }
 

@@ -69,6 +69,9 @@ fn a_cursor_that_this_list_has_not_given_out_is_refused() {
     }
     list.remove("n24").unwrap();
     assert!(list.page(LATEST, Some(&given)).is_err());
+    let later = page(&list, None).1.unwrap();
+    list.add(Named("n25".to_owned())).unwrap();
+    assert!(list.page(LATEST, Some(&later)).is_err());
 }
 
 #[test]

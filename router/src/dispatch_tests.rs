@@ -241,6 +241,15 @@ fn structured_content_that_is_no_object_is_sent_as_its_text_only() {
 }
 
 #[test]
+fn an_authors_error_has_no_code_that_its_revision_lacks() {
+    let asks = async || Err::<String, _>(McpError::new(ErrorCode::URL_ELICITATION_REQUIRED, "sign in"));
+    let router = shared(|router| router.tool(Tool::new("asks", asks)));
+    let code = |revision| answer(&router, revision, "tools/call", r#"{"name":"asks"}"#).1;
+    assert_eq!(code(Revision::V2025_11_25), Some(ErrorCode::URL_ELICITATION_REQUIRED));
+    assert_eq!(code(Revision::V2025_06_18), Some(ErrorCode::INTERNAL_ERROR));
+}
+
+#[test]
 fn a_list_is_paged_and_its_cursors_are_its_own() {
     let router = shared(|router| {
         router.set_page_size(Some(10));
@@ -380,8 +389,8 @@ fn resources() -> Arc<Router> {
         let a = Resource::new("mem://a", "a", async |uri: Uri| format!("content of {uri}"));
         router.resource(a.mime_type("text/plain"));
         router.resource(Resource::new("mem://blob", "blob", async || vec![0_u8, 255]));
-        router
-            .resource(Resource::new("mem://own", "own", async || ResourceContents::text("mem://else", "x")));
+        let own = Resource::new("mem://own", "own", async || ResourceContents::text("mem://else", "x"));
+        router.resource(own.mime_type("text/plain"));
         let item = async |Args(Item { id }): Args<Item>| match id.as_str() {
             "none" => Ok(None),
             "empty" => Ok(Some(vec![])),

@@ -63,7 +63,7 @@ pub trait IntoContents {
 /// Several, such as the files of a folder. None at all means that the resource does not exist.
 impl IntoContents for Vec<ResourceContents> {
     fn into_contents(self, _: &Call) -> Result<Contents, McpError> {
-        Ok(Some(self).filter(|contents| !contents.is_empty()))
+        Ok(Some(self))
     }
 }
 
