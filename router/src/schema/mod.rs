@@ -45,6 +45,21 @@ pub(crate) struct Checked {
     pub(crate) listed: Box<RawValue>,
     /// `None` where reading the value into its type checks as much.
     pub(crate) validator: Option<Arc<Validator>>,
+    /// The author wrote it: it is never changed.
+    written: bool,
+}
+
+impl Checked {
+    /// Lists it without references to definitions, unless the author wrote it.
+    pub(crate) fn inline(&mut self) {
+        if self.written {
+            return;
+        }
+        if let Ok(mut schema) = value(self.listed.get()) {
+            tidy::inline(&mut schema);
+            self.listed = raw(&schema).unwrap_or_else(|_| self.listed.clone());
+        }
+    }
 }
 
 impl fmt::Debug for Checked {
@@ -122,7 +137,7 @@ pub(crate) fn derived_input(mut schema: Value) -> Result<Checked, SchemaError> {
     let validator = compile(&schema)?;
     let validator = tidy::says_more_than_serde(&mut schema).then_some(validator);
     tidy::for_clients(&mut schema);
-    Ok(Checked { listed: raw(&schema)?, validator })
+    Ok(Checked { listed: raw(&schema)?, validator, written: false })
 }
 
 /// A derived schema of structured content.
@@ -134,7 +149,7 @@ pub(crate) fn derived_output<T: JsonSchema>() -> Result<Checked, SchemaError> {
     let mut schema = root::<T>(&mut generator);
     let validator = compile(&schema)?;
     tidy::output(&mut schema);
-    Ok(Checked { listed: raw(&schema)?, validator: Some(validator) })
+    Ok(Checked { listed: raw(&schema)?, validator: Some(validator), written: false })
 }
 
 /// A schema of arguments that the author wrote: listed byte for byte and always checked.
@@ -150,7 +165,7 @@ pub(crate) fn written(json: &str) -> Result<Checked, SchemaError> {
     let validator = compile(&schema)?;
     let listed = RawValue::from_string(in_one_line(json.trim()).into_owned())
         .map_err(|err| SchemaError::NoJson(err.to_string()))?;
-    Ok(Checked { listed, validator: Some(validator) })
+    Ok(Checked { listed, validator: Some(validator), written: true })
 }
 
 fn value(json: &str) -> Result<Value, SchemaError> {
@@ -220,4 +235,55 @@ fn dotted(pointer: &str) -> String {
         }
     }
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn is_checked<T: JsonSchema>() -> bool {
+        derived_input(root::<T>(&mut input_generator())).unwrap().validator.is_some()
+    }
+
+    #[test]
+    fn a_type_that_serde_checks_in_full_is_not_checked_twice() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Plain {
+            byte: u8,
+            signed_byte: i8,
+            words: Vec<u16>,
+            signed: Vec<i16>,
+            wide: Vec<Option<u32>>,
+            wider: HashMap<String, u64>,
+            size: usize,
+            other: Option<i32>,
+            real: f64,
+            text: String,
+            /// A member that is named like a keyword.
+            pattern: Option<Vec<u8>>,
+            any: Value,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Ranged {
+            inner: Vec<Inner>,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Inner {
+            #[schemars(range(max = 254))]
+            a: u8,
+        }
+        assert!(is_checked::<Ranged>());
+        assert!(!is_checked::<Plain>());
+    }
+
+    #[test]
+    fn a_path_is_written_as_serde_writes_it() {
+        assert_eq!(dotted(""), "");
+        assert_eq!(dotted("/a/0/b~1c/~01"), "a[0].b/c.~1");
+    }
 }

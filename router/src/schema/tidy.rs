@@ -5,7 +5,7 @@
 
 use schemars::{
     Schema,
-    transform::{RecursiveTransform, Transform},
+    transform::{RecursiveTransform, Transform, transform_subschemas},
 };
 use serde_json::{Map, Value, json};
 
@@ -141,6 +141,51 @@ pub(super) fn output(schema: &mut Value) {
     };
     if !members.contains_key("type") && (all_objects("oneOf") || all_objects("anyOf")) {
         members.shift_insert(0, "type".to_owned(), "object".into());
+    }
+}
+
+/// Puts definitions in the place of references to them, for clients that follow none. A type that holds itself keeps
+/// its reference, and the schema its definitions.
+pub(super) fn inline(schema: &mut Value) {
+    let Value::Object(members) = schema else { return };
+    let Some(Value::Object(defs)) = members.shift_remove("$defs") else { return };
+    let mut inline = Inline { defs, open: Vec::new(), recursive: false };
+    if let Ok(schema) = schema.try_into() {
+        inline.transform(schema);
+    }
+    if inline.recursive
+        && let Value::Object(members) = schema
+    {
+        members.insert("$defs".to_owned(), Value::Object(inline.defs));
+    }
+}
+
+struct Inline {
+    defs: Map<String, Value>,
+    /// The definitions we are inside of.
+    open: Vec<String>,
+    recursive: bool,
+}
+
+impl Transform for Inline {
+    fn transform(&mut self, schema: &mut Schema) {
+        let name =
+            schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/$defs/"));
+        let Some(name) = name.map(str::to_owned) else { return transform_subschemas(self, schema) };
+        let (Some(Value::Object(def)), false) = (self.defs.get(&name), self.open.contains(&name)) else {
+            self.recursive = true;
+            return;
+        };
+        let def = def.clone();
+        let members = schema.ensure_object();
+        members.shift_remove("$ref");
+        for (key, value) in def {
+            members.entry(key).or_insert(value);
+        }
+        self.open.push(name);
+        // the definition may be a reference itself
+        self.transform(schema);
+        self.open.pop();
     }
 }
 

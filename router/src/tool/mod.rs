@@ -214,6 +214,15 @@ impl Tool {
         self.listed()
     }
 
+    /// Lists the derived schemas without `$ref`, for clients that follow none: definitions take the place of references
+    /// to them. A type that holds itself keeps its reference. What you wrote by hand is not changed.
+    #[must_use]
+    pub fn inline_refs(mut self) -> Self {
+        let schemas = [Some(&mut self.input), self.output.as_mut()];
+        schemas.into_iter().flatten().flatten().for_each(Checked::inline);
+        self.listed()
+    }
+
     /// The tool's name.
     #[must_use]
     pub fn name(&self) -> &str {

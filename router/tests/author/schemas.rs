@@ -89,6 +89,61 @@ fn nested_types_share_their_definitions_and_may_hold_themselves() {
 }
 
 #[test]
+fn references_can_be_inlined_but_not_those_to_oneself() {
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Picture {
+        /// The one.
+        a: Layer,
+        b: Option<Layer>,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Layer {
+        color: Color,
+    }
+    let inlined = input(Tool::new("t", async |_: Args<Picture>| ()).inline_refs());
+    assert_eq!(
+        inlined,
+        r#"{"type":"object","properties":{"a":{"description":"The one.","type":"object","properties":{"color":{"type":"string","enum":["red","green"]}},"required":["color"]},"b":{"type":"object","properties":{"color":{"type":"string","enum":["red","green"]}},"required":["color"]}},"required":["a"]}"#
+    );
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct List {
+        first: Link,
+    }
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Link {
+        next: Option<Box<Link>>,
+    }
+    let inlined = input(Tool::new("t", async |_: Args<List>| ()).inline_refs());
+    assert_eq!(
+        inlined,
+        r##"{"type":"object","properties":{"first":{"type":"object","properties":{"next":{"$ref":"#/$defs/Link"}}}},"required":["first"],"$defs":{"Link":{"type":"object","properties":{"next":{"$ref":"#/$defs/Link"}}}}}"##
+    );
+
+    let written =
+        r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"string"}}}"##;
+    assert_eq!(input(Tool::new("t", async |_: Args<Value>| ()).input_schema(written).inline_refs()), written);
+}
+
+#[test]
+fn anything_is_an_empty_schema_rather_than_true() {
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Anything {
+        one: Value,
+        many: Vec<Value>,
+    }
+    assert_eq!(
+        schema_of::<Anything>(),
+        r#"{"type":"object","properties":{"one":{},"many":{"type":"array","items":{}}},"required":["one","many"]}"#
+    );
+}
+
+#[test]
 fn an_output_that_is_an_enum_of_objects_is_an_object() {
     let tool = Tool::new("t", async || Json(Shape::Circle { r: 1.0 }));
     let tool = checked(tool);
