@@ -236,3 +236,13 @@ async fn the_future_of_a_tool_may_stay_on_its_worker() {
     }
     assert_eq!(result(local, r#"{"n":7}"#).await, text("7"));
 }
+
+#[tool(crate = "actix_mcp_router")]
+async fn echo(echo: String) -> String {
+    echo
+}
+
+#[tokio::test]
+async fn a_parameter_may_have_the_functions_name() {
+    assert_eq!(result(echo, r#"{"echo":"hi"}"#).await, text("hi"));
+}
