@@ -10,6 +10,7 @@ use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 use bytes::Bytes;
 use bytestring::ByteString;
 use futures_util::FutureExt;
+use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::{
     call::Origin,
@@ -131,8 +132,10 @@ impl Router {
     /// -32602 that names `level`.
     pub fn parse_level(params: Option<&str>) -> Result<Level, McpError> {
         let params = Params::read(params, "", ["level"])?;
-        let level = params.raw("level").ok_or_else(|| params.missing("level"))?;
-        serde_json::from_str(level.get()).map_err(|_| params.mistyped("level", "a log level"))
+        // as a string first: serde takes `{"debug":null}` for the same variant
+        let level = params.string("level", usize::MAX)?;
+        Level::deserialize((*level).into_deserializer())
+            .map_err(|_: serde::de::value::Error| params.mistyped("level", "a log level"))
     }
 
     /// The URI that a request names.

@@ -617,6 +617,12 @@ fn capabilities_are_those_of_what_is_registered() {
 
 #[test]
 fn an_authors_mistake_is_told_when_it_is_registered() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only the types count")]
+    struct Count {
+        text: Option<String>,
+        n: u64,
+    }
     let router = completing(0);
     let error = |result: Result<(), AddError>| result.unwrap_err().to_string();
     assert_eq!(
@@ -631,6 +637,9 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
     assert_eq!(error(router.add_resource_template(odd)), expected);
     let stray = Prompt::new("p", async || "x").complete("ghost", async || vec!["x"]);
     assert_eq!(error(router.add_prompt(stray)), "prompt \"p\" completes \"ghost\", which it does not have");
+    let number = Prompt::new("p", async |_: Args<Count>| "x");
+    let expected = "prompt \"p\": argument \"n\" is not a string, and clients send nothing else";
+    assert_eq!(error(router.add_prompt(number)), expected);
     assert!(router.prompts.get("p").is_none());
 }
 
@@ -661,7 +670,7 @@ fn a_name_registered_twice_panics_with_the_authors_line() {
 fn a_level_is_one_of_the_eight() {
     let level = |level: &str| Router::parse_level(Some(&format!(r#"{{"level":{level}}}"#)));
     assert_eq!(level("\"warning\"").unwrap(), Level::Warning);
-    for bad in ["\"WARN\"", "\"loud\"", "5", "null"] {
+    for bad in ["\"WARN\"", "\"loud\"", "5", "null", r#"{"debug":null}"#] {
         let error = level(bad).unwrap_err();
         assert!(error.code.0 == -32602 && error.message.contains("`level`"), "{bad}");
     }

@@ -58,6 +58,6 @@ pub(crate) fn failed(call: &Call, error: &(impl Display + 'static)) -> McpError 
     if let Some(error) = protocol_error(error) {
         return error.clone();
     }
-    log::error!(target = call.target().as_ref() as &str; "a handler failed: {error:#}");
+    log::error!(handler = call.target().as_ref() as &str; "a handler failed: {error:#}");
     McpError::internal()
 }

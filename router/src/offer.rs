@@ -54,6 +54,14 @@ pub enum AddError {
         /// What is wrong.
         source: SchemaError,
     },
+    /// An argument of a prompt that its handler does not take as a string, as clients send all of them.
+    #[error("prompt {prompt:?}: argument {argument:?} is not a string, and clients send nothing else")]
+    NoString {
+        /// The prompt's name.
+        prompt: String,
+        /// The argument.
+        argument: String,
+    },
     /// The URI template.
     #[error("resource template {template:?}: {source}")]
     Template {
@@ -134,6 +142,12 @@ impl Router {
     pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
         if let Some(source) = prompt.mistake() {
             return Err(AddError::Arguments { prompt: prompt.key().to_owned(), source: source.clone() });
+        }
+        if let Some(argument) = prompt.no_string() {
+            return Err(AddError::NoString {
+                prompt: prompt.key().to_owned(),
+                argument: argument.to_owned(),
+            });
         }
         let known = |argument: &str| prompt.definition().arguments.iter().any(|known| known.name == argument);
         check_completers("prompt", prompt.key(), prompt.completers().arguments(), known)?;

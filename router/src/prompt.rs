@@ -136,6 +136,8 @@ pub struct Prompt {
     definition: PromptDefinition,
     /// What is wrong with the handler's arguments, reported when the prompt is registered.
     mistake: Option<SchemaError>,
+    /// An argument that the handler does not take as a string, reported likewise.
+    no_string: Option<String>,
     needs: Needs,
     completers: Completers,
     run: Arc<dyn Run<PromptResult>>,
@@ -157,9 +159,9 @@ impl Prompt {
 
     fn of(name: String, about: About, run: Arc<dyn Run<PromptResult>>) -> Self {
         let (schema, needs) = about.finish();
-        let (arguments, mistake) = match schema {
-            Ok(schema) => (arguments(&schema), None),
-            Err(mistake) => (Vec::new(), Some(mistake)),
+        let (arguments, no_string, mistake) = match schema {
+            Ok(schema) => (arguments(&schema), no_string(&schema), None),
+            Err(mistake) => (Vec::new(), None, Some(mistake)),
         };
         let definition = PromptDefinition {
             name,
@@ -169,7 +171,7 @@ impl Prompt {
             icons: Vec::new(),
             meta: None,
         };
-        Self { definition, mistake, needs, completers: Completers::default(), run }
+        Self { definition, mistake, no_string, needs, completers: Completers::default(), run }
     }
 
     /// The name to show to people.
@@ -248,6 +250,10 @@ impl Prompt {
         self.mistake.as_ref()
     }
 
+    pub(crate) fn no_string(&self) -> Option<&str> {
+        self.no_string.as_deref()
+    }
+
     pub(crate) fn completers(&self) -> &Completers {
         &self.completers
     }
@@ -296,6 +302,18 @@ fn arguments(schema: &Value) -> Vec<PromptArgument> {
         required: required(name),
     };
     properties.into_iter().flatten().map(argument).collect()
+}
+
+/// The first argument whose type is named and is never a string.
+fn no_string(schema: &Value) -> Option<String> {
+    let takes = |property: &Value| match property.get("type") {
+        Some(Value::String(kind)) => kind == "string",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+        // a reference, a choice, or anything at all
+        _ => true,
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().find(|(_, property)| !takes(property)).map(|(name, _)| name.clone())
 }
 
 impl Entry for Prompt {

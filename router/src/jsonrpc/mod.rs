@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** an id that could be read is echoed by whatever refusal follows; one that could not is never made up.
 
+mod envelope;
 mod read;
 mod write;
 

@@ -1,0 +1,160 @@
+//! The members of a message, before it is known what message they make.
+
+use std::fmt;
+
+use bytestring::ByteString;
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{Looks, ReadLimits};
+use crate::{error::McpError, id::RequestId};
+
+/// The members of a message, as text; unknown ones are skipped.
+#[derive(Default)]
+pub(super) struct Envelope<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    pub(super) params: Option<&'a RawValue>,
+    pub(super) result: Option<&'a RawValue>,
+    pub(super) error: Option<&'a RawValue>,
+    /// The first member that came twice.
+    twice: Option<&'static str>,
+    id_twice: bool,
+}
+
+impl<'a> Envelope<'a> {
+    pub(super) fn looks(&self) -> Looks {
+        match (self.method, self.id, self.result.or(self.error)) {
+            (Some(_), Some(_), _) => Looks::Request,
+            (Some(_), None, _) => Looks::Notification,
+            (None, _, Some(_)) => Looks::Response,
+            (None, _, None) => Looks::Unknown,
+        }
+    }
+
+    pub(super) fn id(&self, limits: &ReadLimits) -> Result<Option<RequestId>, McpError> {
+        // which of two it is cannot be told
+        let Some(raw) = self.id.filter(|_| !self.id_twice) else { return Ok(None) };
+        // MCP 2025-11-25 basic, Requests: MUST be a string or integer and MUST NOT be null
+        let id: RequestId = serde_json::from_str(raw.get()).map_err(|_| {
+            McpError::invalid_request("`id` is neither a string nor an integer from -2^63 to 2^64-1")
+        })?;
+        if id.len() > limits.id_bytes.max(MAX_NUMBER) {
+            let most = limits.id_bytes;
+            return Err(McpError::invalid_request(format!("`id` is longer than {most} bytes")));
+        }
+        Ok(Some(id))
+    }
+
+    /// What holds for every message.
+    pub(super) fn check(&self) -> Result<(), McpError> {
+        if let Some(member) = self.twice {
+            return Err(McpError::invalid_request(format!("`{member}` is there twice")));
+        }
+        match self.jsonrpc.map(|raw| serde_json::from_str::<String>(raw.get())) {
+            Some(Ok(version)) if version == "2.0" => {}
+            Some(_) => return Err(McpError::invalid_request("`jsonrpc` is not \"2.0\"")),
+            None => return Err(McpError::invalid_request("`jsonrpc` is missing")),
+        }
+        match (self.method, self.result, self.error) {
+            (_, Some(_), Some(_)) => {
+                Err(McpError::invalid_request("a response has `result` or `error`, not both"))
+            }
+            (Some(_), Some(_), None) => {
+                Err(McpError::invalid_request("a message has `method` or `result`, not both"))
+            }
+            (Some(_), None, Some(_)) => {
+                Err(McpError::invalid_request("a message has `method` or `error`, not both"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn method(&self, text: &ByteString, limits: &ReadLimits) -> Result<ByteString, McpError> {
+        let raw = self.method.map_or("null", RawValue::get);
+        let method =
+            slice_str(text, raw).ok_or_else(|| McpError::invalid_request("`method` is no string"))?;
+        if method.len() > limits.name_bytes {
+            let most = limits.name_bytes;
+            return Err(McpError::invalid_params(format!("`method` is longer than {most} bytes")));
+        }
+        Ok(method)
+    }
+
+    pub(super) fn params_object(&self) -> Result<Option<&'a RawValue>, McpError> {
+        match self.params {
+            Some(raw) if !raw.get().starts_with('{') => {
+                Err(McpError::invalid_params("`params` is no object"))
+            }
+            params => Ok(params),
+        }
+    }
+}
+
+/// The digits of the longest integer, its sign included.
+const MAX_NUMBER: usize = 20;
+
+/// A JSON string as a slice of `text` where it has no escapes, as a copy where it has. `None` for what is no string.
+fn slice_str(text: &ByteString, raw: &str) -> Option<ByteString> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        return serde_json::from_str::<String>(raw).ok().map(ByteString::from);
+    }
+    Some(text.slice_ref(inner))
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Envelope<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON-RPC message")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+                let mut envelope = Envelope::default();
+                while let Some(member) = map.next_key::<Member>()? {
+                    let (name, slot) = match member {
+                        Member::Jsonrpc => ("jsonrpc", &mut envelope.jsonrpc),
+                        Member::Id => ("id", &mut envelope.id),
+                        Member::Method => ("method", &mut envelope.method),
+                        Member::Params => ("params", &mut envelope.params),
+                        Member::Result => ("result", &mut envelope.result),
+                        Member::Error => ("error", &mut envelope.error),
+                        Member::Other => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    if slot.replace(map.next_value()?).is_some() {
+                        envelope.twice.get_or_insert(name);
+                        envelope.id_twice |= name == "id";
+                    }
+                }
+                Ok(envelope)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Member {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+    #[serde(other)]
+    Other,
+}
