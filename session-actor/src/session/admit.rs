@@ -90,7 +90,7 @@ impl Handler<Admit> for SessionActor {
                 self.answer_empty(outlet, &request.id, result);
             }
             Ok(Method::Unsubscribe) => {
-                let uri = self.router.subscribable(request.params.as_deref());
+                let uri = self.router.parse_uri(request.params.as_deref());
                 let result = uri.map(|uri| self.state.unsubscribe(&uri));
                 self.answer_empty(outlet, &request.id, result);
             }
