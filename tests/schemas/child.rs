@@ -1,10 +1,12 @@
-//! An example as a child process, and a client of one revision that asks it for everything it has.
+//! A server, as a child process or in a thread of its own, and a client of one revision that asks it for everything.
 
 use std::{
     collections::BTreeSet,
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read, Write},
+    net::Shutdown,
+    os::unix::net::UnixStream,
     path::PathBuf,
-    process::{ChildStdin, Command, Stdio},
+    process::{Command, Stdio},
     sync::mpsc::{Receiver, channel},
     time::Duration,
 };
@@ -25,16 +27,19 @@ pub(crate) fn arguments(tool: &str) -> Vec<Value> {
         "confirm_order" => vec![json!({ "item": "tea" })],
         "restock" => vec![json!({})],
         "summarize" => vec![json!({ "text": "A long text." })],
+        // of `everything`, which has no arguments
+        "contents" | "structured" | "ask" | "ask_url" | "sample" | "work" | "refuse" => vec![json!({})],
         _ => panic!("the tool `{tool}` is new here: add a row for it"),
     }
 }
 
-/// A running example.
+/// A running server.
 pub(crate) struct Child {
-    process: std::process::Child,
-    stdin: ChildStdin,
+    input: Box<dyn Write>,
     /// What it writes, line by line; disconnected when it closes its output.
     lines: Receiver<String>,
+    /// Closes the server's input; then waits for its end, which must be a good one.
+    end: Box<dyn FnOnce() -> Box<dyn FnOnce()>>,
     oracle: Oracle,
     /// The method of request `n` at `n - 1`.
     asked: Vec<String>,
@@ -43,9 +48,9 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts `example` and shakes hands at `revision`.
-    pub(crate) fn start(example: &str, revision: &'static str) -> Self {
-        let mut process = Command::new(executable(example))
+    /// Starts an example and shakes hands at `revision`.
+    pub(crate) fn example(name: &str, revision: &'static str) -> Self {
+        let mut process = Command::new(executable(name))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -53,27 +58,56 @@ impl Child {
             .expect("the example starts");
         let stdin = process.stdin.take().expect("stdin is piped");
         let stdout = process.stdout.take().expect("stdout is piped");
+        let end = move || {
+            let status = process.wait().expect("the example can be waited for");
+            assert!(status.success(), "the example ended with {status}");
+        };
+        // dropping the pipe, as `input`, closes it
+        Self::start(Box::new(stdin), stdout, Box::new(|| Box::new(end)), revision)
+    }
+
+    /// Starts a server of this process in a thread of its own, and shakes hands at `revision`.
+    pub(crate) fn thread(server: fn() -> actix_mcp::Server, revision: &'static str) -> Self {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let thread = std::thread::spawn(move || {
+            actix_web::rt::System::new().block_on(async {
+                theirs.set_nonblocking(true)?;
+                let input = actix_web::rt::net::UnixStream::from_std(theirs.try_clone()?)?;
+                let output = actix_web::rt::net::UnixStream::from_std(theirs)?;
+                server().serve_stream(input, output).await
+            })
+        });
+        let input = ours.try_clone().expect("a socket can be cloned");
+        let output = ours.try_clone().expect("a socket can be cloned");
+        let end = move || {
+            ours.shutdown(Shutdown::Write).expect("the socket is open");
+            let wait = move || thread.join().expect("no panic").expect("the server ends well");
+            Box::new(wait) as Box<dyn FnOnce()>
+        };
+        Self::start(Box::new(input), output, Box::new(end), revision)
+    }
+
+    fn start(
+        input: Box<dyn Write>,
+        output: impl Read + Send + 'static,
+        end: Box<dyn FnOnce() -> Box<dyn FnOnce()>>,
+        revision: &'static str,
+    ) -> Self {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines() {
-                if sender.send(line.expect("the example writes UTF-8")).is_err() {
+            for line in BufReader::new(output).lines() {
+                if sender.send(line.expect("the server writes UTF-8")).is_err() {
                     break;
                 }
             }
         });
-        let mut child = Self {
-            process,
-            stdin,
-            lines,
-            oracle: Oracle::of(revision),
-            asked: Vec::new(),
-            said: BTreeSet::new(),
-        };
+        let oracle = Oracle::of(revision);
+        let mut child = Self { input, lines, end, oracle, asked: Vec::new(), said: BTreeSet::new() };
         let hello = child.ask(
             "initialize",
             json!({
                 "protocolVersion": revision,
-                "capabilities": { "sampling": {}, "elicitation": {}, "roots": {} },
+                "capabilities": { "sampling": {}, "elicitation": { "form": {}, "url": {} }, "roots": {} },
                 "clientInfo": { "name": "schemas", "version": "1" },
             }),
         );
@@ -99,7 +133,11 @@ impl Child {
         for resource in resources {
             self.ask("resources/read", json!({ "uri": resource["uri"] }));
         }
-        self.list("resources/templates/list", "resourceTemplates");
+        for template in self.list("resources/templates/list", "resourceTemplates") {
+            let of = json!({ "type": "ref/resource", "uri": template["uriTemplate"] });
+            self.ask("completion/complete", json!({ "ref": of, "argument": { "name": "id", "value": "" } }));
+            self.ask("resources/read", json!({ "uri": text(&template["uriTemplate"]).replace("{id}", "1") }));
+        }
         for prompt in self.list("prompts/list", "prompts") {
             self.get(&prompt);
         }
@@ -108,16 +146,16 @@ impl Child {
         assert!(self.ask("prompts/get", json!({ "name": "no such prompt" }))["error"].is_object());
     }
 
-    /// Closes the child's input, judges what it still says and expects a clean end.
+    /// Closes the server's input, judges what it still says and expects a clean end.
     pub(crate) fn stop(self) {
-        let Self { mut process, stdin, lines, mut oracle, .. } = self;
-        drop(stdin);
+        let Self { input, lines, end, mut oracle, .. } = self;
+        drop(input);
+        let wait = end();
         for line in lines {
             let message: Value = serde_json::from_str(&line).expect("a line is JSON");
             oracle.check_message(&message, |_| None).unwrap_or_else(|fault| panic!("{fault}"));
         }
-        let status = process.wait().expect("the example can be waited for");
-        assert!(status.success(), "the example ended with {status}");
+        wait();
     }
 
     fn call(&mut self, tool: &Value, arguments: Value) {
@@ -168,7 +206,7 @@ impl Child {
         let id = self.asked.len();
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).expect("the example answers");
+            let line = self.lines.recv_timeout(PATIENCE).expect("the server answers");
             let message: Value = serde_json::from_str(&line).expect("a line is JSON");
             let asked = &self.asked;
             let method_of =
@@ -199,7 +237,7 @@ impl Child {
     }
 
     fn say(&mut self, message: &Value) {
-        writeln!(self.stdin, "{message}").expect("the example reads");
+        writeln!(self.input, "{message}").expect("the server reads");
     }
 }
 
