@@ -29,6 +29,7 @@ async fn a_report_is_one_notification_with_what_was_given() {
     assert_eq!(fake.sent()[0], format!(r#"{head}"progress":1}}}}"#));
     assert_eq!(fake.notes()[1]["params"]["message"], "half\u{2028}way");
     assert_eq!(fake.notes()[1]["params"]["total"], 10);
+    assert!(!fake.sent()[1].contains('\u{2028}'), "a reader may take it for the end of the line");
 }
 
 #[tokio::test]
@@ -126,6 +127,15 @@ async fn a_report_that_waited_while_a_clone_went_past_it_is_refused() {
     fake.add_room(1);
     assert_eq!(waiting.await, Err(ProgressError::NotIncreasing { value: 1.into(), last: 2.into() }));
     assert_eq!(values(&fake), ["2"]);
+}
+
+#[tokio::test]
+async fn a_value_that_is_too_late_already_does_not_wait_for_room() {
+    let fake = Fake::with_room(V2025_11_25, ALL, 0);
+    let progress = Progress::new(&fake.call(Some("p".into())));
+    progress.try_report(2).unwrap();
+    let refused = progress.report(1).now_or_never();
+    assert!(matches!(refused, Some(Err(ProgressError::NotIncreasing { .. }))));
 }
 
 #[tokio::test]

@@ -88,6 +88,8 @@ pub(crate) async fn list(asker: &Asker) -> Result<Vec<Root>, RootsError> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
     use crate::{
         client::Client,
@@ -124,7 +126,8 @@ mod tests {
     #[tokio::test]
     async fn a_client_without_roots_is_not_asked() {
         let fake = Fake::new(V2024_11_05, ClientCapabilities { roots: false, ..ALL });
-        let err = Client::new(&fake.call(None)).roots().await.unwrap_err();
+        let client = Client::new(&fake.call(None));
+        let err = client.roots().now_or_never().expect("nothing to wait for").unwrap_err();
         assert!(matches!(err, RootsError::Unsupported(ClientCapability::Roots)));
         assert!(fake.asked().is_empty());
     }

@@ -222,7 +222,11 @@ async fn a_written_schema_newer_than_the_session_is_unsupported_and_not_sent() {
     for field in [titled, many, titled_many] {
         let schema = json!({ "type": "object", "properties": { "it": field } });
         let (fake, client) = session(V2025_06_18);
-        let err = client.elicit_with::<Value>("?", &schema).await.unwrap_err();
+        let err = client
+            .elicit_with::<Value>("?", &schema)
+            .now_or_never()
+            .expect("nothing to wait for")
+            .unwrap_err();
         assert!(matches!(err, ElicitError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
         assert!(fake.asked().is_empty());
         let (fake, client) = session(V2025_11_25);
@@ -263,7 +267,11 @@ async fn a_written_schema_outside_the_subset_names_the_property() {
     ];
     for (schema, at) in cases {
         let (fake, client) = session(V2025_11_25);
-        let err = client.elicit_with::<Value>("?", &schema).await.unwrap_err();
+        let err = client
+            .elicit_with::<Value>("?", &schema)
+            .now_or_never()
+            .expect("nothing to wait for")
+            .unwrap_err();
         assert!(matches!(&err, ElicitError::Schema { property, .. } if property == at), "{schema}: {err}");
         assert!(fake.asked().is_empty());
     }
@@ -361,7 +369,7 @@ async fn a_client_that_cannot_be_asked_is_not() {
         let fake = Fake::with_room(revision, ClientCapabilities { elicitation_form: form, ..ALL }, 0);
         let client = Client::new(&fake.call(None));
         assert!(!client.supports(ClientCapability::ElicitationForm));
-        let err = client.elicit::<Booking>("?").await.unwrap_err();
+        let err = client.elicit::<Booking>("?").now_or_never().expect("nothing to wait for").unwrap_err();
         assert!(matches!(err, ElicitError::Unsupported(ClientCapability::ElicitationForm)));
         assert!(fake.asked().is_empty());
     }
@@ -439,7 +447,13 @@ async fn a_url_is_asked_for_with_an_id_of_its_own() {
 async fn a_url_that_is_none_or_a_session_without_url_mode_is_not_asked() {
     let (fake, client) = session(V2025_11_25);
     for url in ["example.com/auth", "", "https://exa mple.com/"] {
-        assert!(matches!(client.elicit_url("?", url).await, Err(ElicitError::Url)), "{url}");
+        assert!(
+            matches!(
+                client.elicit_url("?", url).now_or_never().expect("nothing to wait for"),
+                Err(ElicitError::Url)
+            ),
+            "{url}"
+        );
     }
     assert!(fake.asked().is_empty());
     let (fake, client) = session(V2025_06_18);

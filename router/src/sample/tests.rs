@@ -128,7 +128,7 @@ async fn tools_go_to_clients_that_declared_them_and_to_no_other() {
             [request.clone(), history.clone(), SamplingRequest::text("q").tool_choice(ToolChoice::None)]
         {
             let (fake, client) = session(revision, capabilities.clone());
-            let err = client.sample(request).await.unwrap_err();
+            let err = client.sample(request).now_or_never().expect("nothing to wait for").unwrap_err();
             assert!(matches!(err, SampleError::Unsupported(ClientCapability::SamplingTools)), "{err}");
             assert!(fake.asked().is_empty());
         }
@@ -179,7 +179,10 @@ async fn a_request_that_every_client_must_refuse_is_not_sent() {
     ];
     for request in requests {
         let (fake, client) = session(V2025_11_25, ALL);
-        assert!(matches!(client.sample(request).await, Err(SampleError::Malformed(_))));
+        assert!(matches!(
+            client.sample(request).now_or_never().expect("nothing to wait for"),
+            Err(SampleError::Malformed(_))
+        ));
         assert!(fake.asked().is_empty());
     }
 }
