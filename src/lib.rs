@@ -36,7 +36,11 @@ pub use actix_mcp_router::{
 pub use actix_mcp_session::{limits, stats};
 #[cfg(feature = "testing")]
 pub use actix_mcp_transports::testing;
-pub use actix_mcp_transports::{server::Server, stdio};
+pub use actix_mcp_transports::{
+    server::Server,
+    stdio,
+    streamable_http::{self, http_server, listener, on_connect},
+};
 
 /// What the macros' code names. Not for use by hand; it may change in any release.
 #[doc(hidden)]
@@ -44,7 +48,7 @@ pub use actix_mcp_router::__private;
 
 /// What a server needs, in one `use`. It has no name that `actix::prelude` has.
 pub mod prelude {
-    pub use actix_web::web;
+    pub use actix_web::{App, web};
 
     pub use crate::{
         Args, Cancelled, Client, Content, FromCall, FromMiddleware, Handle, Http, Json, Level, Log, McpError,

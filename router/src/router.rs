@@ -11,6 +11,7 @@ use std::{
     },
 };
 
+use actix_web::HttpRequest;
 use bytestring::ByteString;
 
 use crate::{
@@ -189,8 +190,19 @@ impl Router {
     /// type of the `web::Data` that is missing. Over stdio, where no `App` could have it, this is known at start.
     #[must_use]
     pub fn missing_data(&self) -> Vec<(String, &'static str)> {
+        self.missing(|needs| needs.missing(&self.data))
+    }
+
+    /// What the handlers registered now need and neither the application of a request nor the server's data has, as
+    /// [`missing_data`](Self::missing_data) names it.
+    #[must_use]
+    pub fn missing_data_for(&self, request: &HttpRequest) -> Vec<(String, &'static str)> {
+        self.missing(|needs| needs.missing_in(request, &self.data))
+    }
+
+    fn missing(&self, of: impl Fn(&Needs) -> Vec<&'static str>) -> Vec<(String, &'static str)> {
         let missing = |name: &str, needs: &Needs| {
-            let types = needs.missing(&self.data).into_iter();
+            let types = of(needs).into_iter();
             types.map(|missing| (name.to_owned(), missing)).collect::<Vec<_>>()
         };
         let tools = self.tools.snapshot();

@@ -21,6 +21,8 @@ pub struct Limits {
     pub replay: ReplayLimits,
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
     pub ask_timeout: Duration,
+    /// How long a call over HTTP may be silent before its answer becomes a stream. 200 ms by default.
+    pub sse_after: Duration,
     /// How long a cancelled handler that listens may go on. 2 s by default.
     pub grace: Duration,
     /// How long running calls may go on when the client has closed its end or the server shuts down. 5 s by default.
@@ -46,6 +48,7 @@ impl Default for Limits {
             queue_bytes: 256 * 1024,
             replay: ReplayLimits::default(),
             ask_timeout: Duration::from_secs(60),
+            sse_after: Duration::from_millis(200),
             grace: Duration::from_secs(2),
             drain: Duration::from_secs(5),
             stall: Duration::from_secs(30),

@@ -17,7 +17,7 @@ pub enum Outlet {
     Exchange(Exchange),
     /// The pipe of a session that has one, such as stdio.
     Line,
-    /// A member of a batch on the pipe: answered together with the others.
+    /// A member of a batch: answered together with the others.
     Batch(Arc<Batch>),
 }
 
@@ -74,21 +74,36 @@ pub enum Verdict {
     Draining,
 }
 
-/// The answers to a batch, gathered; written as one array when the last of its requests has ended.
+/// The answers to a batch, gathered; one array when the last of its requests has ended.
 #[derive(Debug)]
 pub struct Batch {
-    pipe: Sink,
+    /// Where the array goes.
+    to: BatchWay,
     answers: Mutex<BytesMut>,
+}
+
+#[derive(Debug)]
+enum BatchWay {
+    Pipe(Sink),
+    /// Taken once, by the drop of the last clone.
+    Exchange(Option<oneshot::Sender<Head>>),
 }
 
 impl Batch {
     /// A batch whose answers go to this pipe. Each of its requests holds a clone; the last one to go writes.
     #[must_use]
-    pub fn new(pipe: Sink) -> Arc<Self> {
-        Arc::new(Self { pipe, answers: Mutex::default() })
+    pub fn on_pipe(pipe: Sink) -> Arc<Self> {
+        Arc::new(Self { to: BatchWay::Pipe(pipe), answers: Mutex::default() })
     }
 
-    pub(crate) fn push(&self, json: &[u8]) {
+    /// A batch whose answers are the answer of this exchange; [`Head::Cancelled`] if there is none.
+    #[must_use]
+    pub fn in_exchange(head: oneshot::Sender<Head>) -> Arc<Self> {
+        Arc::new(Self { to: BatchWay::Exchange(Some(head)), answers: Mutex::default() })
+    }
+
+    /// Adds an answer, a whole JSON-RPC message.
+    pub fn push(&self, json: &[u8]) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let opener = if answers.is_empty() { b'[' } else { b',' };
         answers.put_u8(opener);
@@ -100,9 +115,21 @@ impl Drop for Batch {
     fn drop(&mut self) {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
         // JSON-RPC 2.0, Batch: nothing at all if there is no answer
-        if !answers.is_empty() {
+        let array = (!answers.is_empty()).then(|| {
             answers.put_u8(b']');
-            self.pipe.push(Frame::kept(answers.split().freeze()));
+            answers.split().freeze()
+        });
+        match (&mut self.to, array) {
+            (BatchWay::Pipe(_), None) => {}
+            (BatchWay::Pipe(pipe), Some(array)) => pipe.push(Frame::kept(array)),
+            (BatchWay::Exchange(head), array) => {
+                let answer = match array {
+                    Some(json) => Head::Json { json, verdict: Verdict::Answered(None) },
+                    None => Head::Cancelled,
+                };
+                // the client may have gone, and then nobody waits
+                drop(head.take().map(|head| head.send(answer)));
+            }
         }
     }
 }

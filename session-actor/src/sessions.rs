@@ -9,7 +9,11 @@ use std::{
     collections::HashMap,
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use actix::Addr;
@@ -17,9 +21,11 @@ use actix_mcp_router::{
     change::{Announce, Change},
     peer::{Peer, Principal},
 };
+use futures_util::future::join_all;
+use tokio::sync::oneshot;
 
 use crate::{
-    session::{Changed, Close, SessionActor},
+    session::{Changed, Close, Drain, SessionActor},
     stats::Stats,
 };
 
@@ -33,7 +39,9 @@ struct Registry {
     shards: [Mutex<HashMap<Arc<str>, SessionHandle>>; SHARDS],
     hasher: RandomState,
     /// Sessions at once, at most.
-    limit: usize,
+    limit: AtomicUsize,
+    /// Set once the server shuts down: no session opens any more.
+    draining: AtomicBool,
     stats: Stats,
 }
 
@@ -70,7 +78,13 @@ impl Sessions {
     #[must_use]
     pub fn new(limit: usize) -> Self {
         let shards = std::array::from_fn(|_| Mutex::default());
-        Self(Arc::new(Registry { shards, hasher: RandomState::new(), limit, stats: Stats::default() }))
+        Self(Arc::new(Registry {
+            shards,
+            hasher: RandomState::new(),
+            limit: AtomicUsize::new(limit),
+            draining: AtomicBool::new(false),
+            stats: Stats::default(),
+        }))
     }
 
     /// The session under this id, if this principal opened it.
@@ -86,6 +100,48 @@ impl Sessions {
         &self.0.stats
     }
 
+    /// Sets how many sessions may be open at once; open ones stay.
+    pub fn set_limit(&self, limit: usize) {
+        self.0.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Ends the session under this id, if this principal opened it; `false` if there is none. Nobody finds it afterwards.
+    #[must_use]
+    pub fn close(&self, id: &str, principal: Option<&Principal>) -> bool {
+        let mut shard = self.shard(id);
+        if shard.get(id).is_none_or(|session| session.principal.as_ref() != principal) {
+            return false;
+        }
+        let session = shard.remove(id);
+        drop(shard);
+        session.is_some_and(|session| {
+            session.addr.do_send(Close);
+            true
+        })
+    }
+
+    /// Whether the server shuts down.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.0.draining.load(Ordering::Relaxed)
+    }
+
+    /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long, and then all
+    /// sessions are closed.
+    pub async fn drain(&self, time: Duration) {
+        self.0.draining.store(true, Ordering::Relaxed);
+        let mut waiting = Vec::new();
+        for session in self.all() {
+            let (done, drained) = oneshot::channel();
+            session.do_send(Drain { done, deaf: false });
+            waiting.push(drained);
+        }
+        if tokio::time::timeout(time, join_all(waiting)).await.is_err() {
+            log::warn!("calls still running after the drain time of {time:?} are cancelled");
+        }
+        self.close_all();
+    }
+
     /// Ends every session.
     pub fn close_all(&self) {
         for session in self.all() {
@@ -99,7 +155,7 @@ impl Sessions {
     ///
     /// [`Full`] at the limit; the client is told to come back later.
     pub fn check_room(&self) -> Result<(), Full> {
-        let limit = self.0.limit;
+        let limit = self.0.limit.load(Ordering::Relaxed);
         if self.0.stats.snapshot().sessions < limit { Ok(()) } else { Err(Full { limit }) }
     }
 

@@ -385,6 +385,16 @@ impl<C, R> SessionState<C, R> {
         self.readers.get(token).map(|reader| (event, &reader.handle))
     }
 
+    /// Takes every standalone stream.
+    pub(crate) fn take_standalone(&mut self) -> Vec<R> {
+        let tokens = self.standalone().map(|(token, _)| token).collect::<Vec<_>>();
+        tokens
+            .into_iter()
+            .filter_map(|token| self.readers.remove(token))
+            .map(|reader| reader.handle)
+            .collect()
+    }
+
     fn standalone(&self) -> impl Iterator<Item = (Token, &Reader<R>)> {
         self.readers.iter().filter(|(_, reader)| reader.call.is_none())
     }

@@ -127,6 +127,19 @@ impl Handler<Prime> for StreamActor {
     }
 }
 
+/// Writes a comment: a first byte, where there is no priming event. Sent by the session, first of all.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Hello;
+
+impl Handler<Hello> for StreamActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Hello, _: &mut Self::Context) {
+        self.sink.push(Frame::kept(Bytes::from_static(b":\n\n")));
+    }
+}
+
 /// Writes one message. Sent by the session; if the stream is gone, its kept copy serves a reader that comes back.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

@@ -13,11 +13,13 @@ use actix_mcp_router::{
     jsonrpc::Request,
     router::Router,
 };
+use actix_rt::time::sleep;
+use futures_util::future::{Either, select};
 use tokio::sync::oneshot;
 
 use crate::{
     outlet::Outlet,
-    session::{Admission, Admit, Finished, Running, SessionActor},
+    session::{Admission, Admit, Commit, Finished, Running, SessionActor},
     stats::{Counter, Stats},
     token::Token,
 };
@@ -48,7 +50,17 @@ pub fn serve(
                 principal: bearings.principal,
                 http: bearings.http,
             };
-            let reply = router.dispatch(admission.request, origin).await;
+            let mut reply = std::pin::pin!(router.dispatch(admission.request, origin));
+            let reply = match admission.commit_after {
+                None => reply.await,
+                Some(silence) => match select(reply.as_mut(), std::pin::pin!(sleep(silence))).await {
+                    Either::Left((reply, _)) => reply,
+                    Either::Right(_) => {
+                        report.commit();
+                        reply.await
+                    }
+                },
+            };
             drop(running);
             report.send(reply);
         })
@@ -69,6 +81,13 @@ impl Report {
     fn send(mut self, reply: Reply) {
         self.sent = true;
         self.finished(Some(reply));
+    }
+
+    /// The call has been silent for so long that whoever waits should see that it lives.
+    fn commit(&self) {
+        if let Some(session) = self.session.upgrade() {
+            session.do_send(Commit { call: self.call });
+        }
     }
 
     fn finished(&self, reply: Option<Reply>) {

@@ -15,7 +15,7 @@ use actix_mcp_router::{
 };
 use actix_mcp_session::{limits::Limits, sessions::Sessions, stats::Snapshot};
 
-use crate::stdio::LINE_MAX;
+use crate::{stdio::LINE_MAX, streamable_http::HttpOptions};
 
 /// An MCP server: built once, then served by a transport.
 ///
@@ -36,6 +36,7 @@ pub struct Server {
     sessions: Sessions,
     limits: Limits,
     line_limit: usize,
+    pub(crate) http: HttpOptions,
 }
 
 impl Server {
@@ -43,7 +44,13 @@ impl Server {
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         let (router, sessions) = (Router::new(name, version), Sessions::default());
         router.set_announce(Arc::new(sessions.clone()));
-        Self { router: Arc::new(router), sessions, limits: Limits::default(), line_limit: LINE_MAX }
+        Self {
+            router: Arc::new(router),
+            sessions,
+            limits: Limits::default(),
+            line_limit: LINE_MAX,
+            http: HttpOptions::default(),
+        }
     }
 
     /// Offers a tool: a function with `#[tool]`, or a `Tool`.
@@ -196,6 +203,27 @@ impl Server {
         self
     }
 
+    /// Sets how long a session may be idle. 30 min by default.
+    #[must_use]
+    pub fn session_idle(mut self, time: Duration) -> Self {
+        self.limits.idle = time;
+        self
+    }
+
+    /// Sets after how long a call over HTTP that has said nothing turns its answer into a stream. 200 ms by default.
+    #[must_use]
+    pub fn sse_after(mut self, delay: Duration) -> Self {
+        self.limits.sse_after = delay;
+        self
+    }
+
+    /// Sets how many sessions may be open at once. 100 000 by default; one more is refused.
+    #[must_use]
+    pub fn max_sessions(self, sessions: usize) -> Self {
+        self.sessions.set_limit(sessions);
+        self
+    }
+
     /// The way to change what the server offers while it runs, from anywhere.
     #[must_use]
     pub fn handle(&self) -> Handle {
@@ -222,6 +250,15 @@ impl Server {
     /// The server's sessions.
     pub(crate) fn sessions(&self) -> &Sessions {
         &self.sessions
+    }
+
+    pub(crate) fn http(&self) -> &HttpOptions {
+        &self.http
+    }
+
+    /// Whether both are the same server.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.router, &other.router)
     }
 
     pub(crate) fn limits(&self) -> &Limits {

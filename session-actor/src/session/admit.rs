@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use actix::{AsyncContext, Context, Handler, Message};
 use actix_mcp_router::{
@@ -23,7 +23,7 @@ use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
 use super::{Kept, SessionActor, Way};
 use crate::{
     link::CallLink,
-    outlet::{Batch, Outlet, Verdict},
+    outlet::{Accepts, Batch, Exchange, Outlet, Verdict},
     queue::Frame,
     state::{Phase, Refused},
     stats::Counter,
@@ -56,6 +56,8 @@ pub struct Admission {
     pub peer: Arc<Peer>,
     /// The way back to the session.
     pub link: Arc<dyn Link>,
+    /// After what silence the answer becomes a stream; `None` where it cannot.
+    pub commit_after: Option<Duration>,
 }
 
 /// What stops a call's task.
@@ -125,6 +127,12 @@ impl SessionActor {
         ctx: &mut Context<Self>,
     ) {
         let Some(peer) = self.peer.clone() else { return };
+        let commit_after = match &outlet {
+            Outlet::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {
+                Some(self.state.limits.sse_after)
+            }
+            Outlet::Exchange(_) | Outlet::Line | Outlet::Batch(_) => None,
+        };
         let (flow, session) = (self.flow(), ctx.address().downgrade());
         let admitted = match self.state.admit(request.id.clone(), Instant::now()) {
             Ok(admitted) => admitted,
@@ -134,7 +142,7 @@ impl SessionActor {
         let call = admitted.fill(Kept { running, outlet: Way::from(outlet), link: link.clone() });
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         // a task that was aborted in between is in the map with its abort handle, and leaves it like any other
-        drop(reply.send(Admission { call, request, peer, link }));
+        drop(reply.send(Admission { call, request, peer, link, commit_after }));
     }
 
     fn refuse_call(&self, refused: Refused, outlet: Outlet, id: &RequestId) {

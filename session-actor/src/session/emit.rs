@@ -43,13 +43,13 @@ impl SessionActor {
         self.commit(call, ctx);
         let Some(kept) = self.state.call_mut(call) else { return false };
         match &kept.outlet {
-            Way::Line | Way::Batch(_) => self.push_line(frame),
+            Way::Line | Way::Batch(_) if self.pipe.is_some() => self.push_line(frame),
             Way::Stream => self.send_event(call, frame),
-            Way::Exchange(_) if frame.droppable => {
+            Way::Line | Way::Batch(_) | Way::Exchange(_) if frame.droppable => {
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
             }
             // MCP 2025-11-25 basic/transports: the standalone stream is where a request of ours may go instead
-            Way::Exchange(_) => return self.send_standalone(&frame.bytes),
+            Way::Line | Way::Batch(_) | Way::Exchange(_) => return self.send_standalone(&frame.bytes),
         }
         true
     }

@@ -145,12 +145,13 @@ pub enum OpenError {
 }
 
 impl SessionActor {
-    /// Starts a session on this worker. It can be found once it has answered `initialize`.
+    /// Starts a session on this worker, under the id that is given with it. It can be found once it has answered
+    /// `initialize`.
     ///
     /// # Errors
     ///
     /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] is the machine's fault.
-    pub fn open(opening: Opening) -> Result<actix::Addr<Self>, OpenError> {
+    pub fn open(opening: Opening) -> Result<(actix::Addr<Self>, Arc<str>), OpenError> {
         opening.sessions.check_room()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
         let open = opening.sessions.stats().count(Counter::Sessions);
@@ -159,7 +160,7 @@ impl SessionActor {
             state: SessionState::new(opening.limits, Instant::now()),
             peer: None,
             pipe: opening.pipe,
-            id,
+            id: id.clone(),
             principal: opening.principal,
             sessions: opening.sessions,
             registered: None,
@@ -170,7 +171,7 @@ impl SessionActor {
             flush: None,
             _open: open,
         };
-        Ok(session.start())
+        Ok((session.start(), id))
     }
 
     /// The part of the id that logs may show.

@@ -12,7 +12,7 @@ use crate::{
     queue::{Flow, Source, queue},
     replay::EventId,
     stats::{Counted, Counter},
-    stream::{End, Prime, StreamActor, Write},
+    stream::{End, Hello, Prime, StreamActor, Write},
     token::Token,
 };
 
@@ -56,8 +56,11 @@ impl SessionActor {
         move |token, first, primed, events| {
             let (sink, source) = queue(flow);
             let stream = StreamActor::new(token, session, sink.clone(), true, stall, open).start();
+            // browsers and proxies show a response once it has a body
             if primed {
                 stream.do_send(Prime { id: first, retry: RETRY });
+            } else {
+                stream.do_send(Hello);
             }
             *events = Some(source);
             Reader { stream, sink }
@@ -81,7 +84,7 @@ impl Handler<StreamClosed> for SessionActor {
     }
 }
 
-/// Turns a call's exchange into a stream although it has said nothing yet. Sent by the transport after a while; stale once
+/// Turns a call's exchange into a stream although it has said nothing yet. Sent by its task after a while; stale once
 /// the call has ended or has a stream.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

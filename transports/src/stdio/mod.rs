@@ -34,7 +34,7 @@ use self::{
     lines::{Line, Lines, begins_like_json},
     writer::{Output, Stream, write_lines},
 };
-use crate::server::Server;
+use crate::{server::Server, stop};
 
 /// The longest line that is read, by default.
 pub const LINE_MAX: usize = 16 * 1024 * 1024; // bytes
@@ -58,7 +58,7 @@ impl Server {
     /// has gone is no error.
     pub async fn stdio(self) -> io::Result<()> {
         let (input, output) = (process::stdin()?, process::stdout()?);
-        self.serve(input, output, process::stop_signal()?).await
+        self.serve(input, output, stop::signal()?).await
     }
 
     /// Serves one client over any byte stream, as [`stdio`](Self::stdio) does over this process's own.
@@ -94,7 +94,8 @@ impl Server {
             principal: None,
             pipe: Some(pipe.clone()),
         };
-        let session = Closing(SessionActor::open(opening).map_err(io::Error::other)?);
+        let (session, _) = SessionActor::open(opening).map_err(io::Error::other)?;
+        let session = Closing(session);
         let more = Rc::new(Cell::new(false));
         let mut writer = actix_rt::spawn(write_lines(source, output, more.clone()));
         let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more };
@@ -210,7 +211,7 @@ impl Reader<'_> {
             let error = McpError::invalid_request("a batch is served at revision 2025-03-26 only");
             return self.refuse(Malformed { id: None, looks: Looks::Unknown, error }, None);
         }
-        let batch = Batch::new(self.pipe.clone());
+        let batch = Batch::on_pipe(self.pipe.clone());
         for message in messages {
             match message {
                 Ok(message) => self.deliver(message, || Outlet::Batch(batch.clone())),

@@ -1,4 +1,4 @@
-//! This process's own stdin, stdout and stop signals.
+//! This process's own stdin and stdout.
 //!
 //! Two threads do the blocking reads and writes and are never waited for: a read that is parked, or a client that does not
 //! read, must not keep the process from ending.
@@ -104,29 +104,4 @@ impl Output for Stdout {
         *lines = self.written.recv().await.ok_or_else(gone)??;
         Ok(())
     }
-}
-
-/// Resolves at the first SIGTERM or SIGINT.
-#[cfg(unix)]
-pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
-        }
-    })
-}
-
-/// Resolves at the first Ctrl-C.
-#[cfg(not(unix))]
-pub(super) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        // without a handler there is nothing to wait for but the end of stdin
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
 }

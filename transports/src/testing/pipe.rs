@@ -211,13 +211,21 @@ impl Pipe {
         (rest, self.ended().await)
     }
 
-    /// Stops reading: the server finds its output closed.
+    /// Stops reading: the server finds its output closed. Gives what it returned.
+    ///
+    /// # Errors
+    ///
+    /// The server's own.
     pub async fn hang_up(mut self) -> io::Result<()> {
         drop(std::mem::replace(&mut self.output, BufReader::new(tokio::io::split(tokio::io::duplex(1).0).0)));
         self.ended().await
     }
 
     /// What the server returned.
+    ///
+    /// # Errors
+    ///
+    /// The server's own.
     pub async fn ended(&mut self) -> io::Result<()> {
         self.server.take().expect("asked once").await.expect("the server panicked")
     }

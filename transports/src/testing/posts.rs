@@ -67,7 +67,7 @@ impl Posts {
             principal: None,
             pipe: None,
         };
-        let session = SessionActor::open(opening).expect("no room for a session");
+        let (session, _) = SessionActor::open(opening).expect("no room for a session");
         Self { session, sessions: server.sessions().clone(), router: server.router().clone() }
     }
 

@@ -1,0 +1,83 @@
+//! From the session's head to an HTTP response: the one table of statuses.
+
+use actix_mcp_session::{
+    outlet::{Accepts, Head, Verdict},
+    queue::Source,
+};
+use actix_web::{
+    HttpResponse,
+    http::{
+        StatusCode,
+        header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, RETRY_AFTER},
+    },
+    web::{BufMut, Bytes, BytesMut},
+};
+
+use super::{Endpoint, refusal::Refusal, sse::SseBody};
+
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// The status of a request's fate in a legacy session, and in how many seconds to come back.
+fn status(verdict: Verdict) -> (StatusCode, Option<u32>) {
+    match verdict {
+        // an error that a handler or a method gives is an answer; 404 would end the client's session
+        Verdict::Answered(_) => (StatusCode::OK, None),
+        Verdict::Refused => (StatusCode::BAD_REQUEST, None),
+        Verdict::Duplicate => (StatusCode::CONFLICT, None),
+        Verdict::Full => (StatusCode::TOO_MANY_REQUESTS, Some(1)),
+        Verdict::Draining => (StatusCode::SERVICE_UNAVAILABLE, Some(5)),
+    }
+}
+
+impl Endpoint {
+    /// Answers with what the session decided; `None` is a session that ended before it could.
+    pub(super) async fn answer(&self, head: Option<Head>, accepts: Accepts) -> HttpResponse {
+        match head {
+            Some(Head::Json { json, verdict: Verdict::Answered(None) }) if accepts == Accepts::Events => {
+                one_event(&json)
+            }
+            Some(Head::Json { json, verdict }) => {
+                let (status, retry_after) = status(verdict);
+                let mut response = HttpResponse::build(status);
+                response.insert_header((CONTENT_TYPE, "application/json"));
+                if let Some(seconds) = retry_after {
+                    response.insert_header((RETRY_AFTER, seconds));
+                }
+                response.body(json)
+            }
+            Some(Head::Events(source)) => self.events(source).await,
+            // cancelled by its own client: nothing is to be said, and the exchange must end all the same
+            Some(Head::Cancelled) if accepts == Accepts::Json => HttpResponse::Accepted().finish(),
+            Some(Head::Cancelled) => stream_head().body(Bytes::new()),
+            Some(Head::Ended) | None => Refusal::no_session().response(),
+        }
+    }
+
+    /// Answers with a stream. Waits for its first bytes, which are on their way, so that they leave with the head.
+    pub(super) async fn events(&self, mut source: Source) -> HttpResponse {
+        match source.next().await {
+            Some(first) => stream_head().body(SseBody::new(first, source, self.options().keep_alive)),
+            None => stream_head().body(Bytes::new()),
+        }
+    }
+}
+
+/// A single answer for a client that reads only streams.
+fn one_event(json: &[u8]) -> HttpResponse {
+    let mut event = BytesMut::with_capacity(json.len() + 8);
+    event.put_slice(b"data: ");
+    event.put_slice(json);
+    event.put_slice(b"\n\n");
+    stream_head().body(event.freeze())
+}
+
+fn stream_head() -> actix_web::HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response
+        .insert_header((CONTENT_TYPE, "text/event-stream"))
+        .insert_header((CACHE_CONTROL, "no-cache, no-transform"))
+        // an encoder would hold events back until its buffer is full
+        .insert_header((CONTENT_ENCODING, "identity"))
+        .insert_header((X_ACCEL_BUFFERING, "no"));
+    response
+}

@@ -1,0 +1,32 @@
+//! GET: a client listens, or comes back to a stream that broke.
+
+use actix_mcp_session::{
+    replay::EventId,
+    session::{OpenStream, Resume},
+};
+use actix_web::{HttpRequest, HttpResponse};
+
+use super::{
+    Endpoint, headers,
+    refusal::{Refusal, Refused},
+};
+
+impl Endpoint {
+    pub(super) async fn get(&self, request: &HttpRequest) -> Result<HttpResponse, Refused> {
+        let session = self.session(request)?;
+        let source = match headers::single(request, &headers::LAST_EVENT_ID)? {
+            None => {
+                let opened = session.addr.send(OpenStream).await.map_err(|_| Refusal::no_session())?;
+                opened.map_err(|error| Refusal::too_many_streams(error.to_string()))?
+            }
+            Some(last) => {
+                // 404 would make the client give its session up
+                let unservable = || Refusal::bad("`Last-Event-ID` names no event that can be resumed from");
+                let last: EventId = last.parse().map_err(|_| unservable())?;
+                let resumed = session.addr.send(Resume { last }).await.map_err(|_| Refusal::no_session())?;
+                resumed.map_err(|_| unservable())?
+            }
+        };
+        Ok(self.events(source).await)
+    }
+}

@@ -1,0 +1,115 @@
+//! The headers of the protocol, and what HTTP says of the others.
+
+use actix_mcp_router::era::Revision;
+use actix_mcp_session::outlet::Accepts;
+use actix_web::{
+    HttpMessage, HttpRequest,
+    http::header::{ACCEPT, HeaderName},
+};
+
+use super::refusal::{Refusal, Refused};
+
+/// The session a request belongs to.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The revision that was agreed on.
+pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The last event that a client has of a stream it comes back to.
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// What kinds of answer the client can read.
+///
+/// No header is anything, and ranges match (RFC 9110, 12.5.1).
+pub(super) fn accepts(request: &HttpRequest, prefer_json: bool) -> Result<Accepts, Refused> {
+    let json = accepts_type(request, "application", "json");
+    let events = accepts_type(request, "text", "event-stream");
+    match (json, events) {
+        (true, true) if prefer_json => Ok(Accepts::Json),
+        (true, true) => Ok(Accepts::Both),
+        (true, false) => Ok(Accepts::Json),
+        (false, true) => Ok(Accepts::Events),
+        (false, false) => {
+            Err(Refusal::not_acceptable("`Accept` takes neither application/json nor text/event-stream")
+                .into())
+        }
+    }
+}
+
+/// Whether the client can read a stream.
+pub(super) fn accepts_events(request: &HttpRequest) -> Result<(), Refused> {
+    if accepts_type(request, "text", "event-stream") {
+        return Ok(());
+    }
+    Err(Refusal::not_acceptable("`Accept` must take text/event-stream").into())
+}
+
+/// Whether the header takes a type: the most specific range that matches decides.
+fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
+    let mut ranges = request.headers().get_all(ACCEPT).peekable();
+    if ranges.peek().is_none() {
+        return true;
+    }
+    let ranges = ranges.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    let matching = ranges.filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let (range_kind, range_subtype) = parts.next()?.split_once('/')?;
+        let specific = match (range_kind, range_subtype) {
+            ("*", "*") => 0,
+            (range_kind, "*") if range_kind.eq_ignore_ascii_case(kind) => 1,
+            (range_kind, range_subtype)
+                if range_kind.eq_ignore_ascii_case(kind) && range_subtype.eq_ignore_ascii_case(subtype) =>
+            {
+                2
+            }
+            _ => return None,
+        };
+        let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        let refused =
+            quality.is_some_and(|quality| quality.parse::<f32>().is_ok_and(|quality| quality <= 0.0));
+        Some((specific, !refused))
+    });
+    matching.max_by_key(|(specific, _)| *specific).is_some_and(|(_, taken)| taken)
+}
+
+/// Refuses what is not JSON in UTF-8, and with it what a web page may send without asking first.
+pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
+    let mime = request.mime_type().ok().flatten().ok_or_else(Refusal::media_type)?;
+    let charset = mime.get_param("charset").is_none_or(|charset| charset == "utf-8");
+    if mime.type_() == "application" && mime.subtype() == "json" && charset {
+        return Ok(());
+    }
+    Err(Refusal::media_type().into())
+}
+
+/// The one value of a header, as text; `None` where it is absent.
+pub(super) fn single<'a>(request: &'a HttpRequest, name: &HeaderName) -> Result<Option<&'a str>, Refused> {
+    let mut values = request.headers().get_all(name);
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Refusal::bad(format!("`{}` is there more than once", spelled(name))).into());
+    }
+    match value.to_str() {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => Err(Refusal::bad(format!("`{}` is no visible ASCII", spelled(name))).into()),
+    }
+}
+
+/// Refuses a revision that is not served; the one that was agreed on governs all the same.
+// MCP 2025-11-25 basic/transports, Protocol Version Header: MUST respond with 400 to an invalid or unsupported version
+pub(super) fn protocol_version(request: &HttpRequest) -> Result<(), Refused> {
+    match single(request, &PROTOCOL_VERSION)? {
+        Some(version) if Revision::parse(version).is_none() => {
+            Err(Refusal::bad("`MCP-Protocol-Version` names a revision that is not served here").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A header's name as the specification writes it.
+fn spelled(name: &HeaderName) -> &str {
+    match name.as_str() {
+        "mcp-session-id" => "Mcp-Session-Id",
+        "mcp-protocol-version" => "MCP-Protocol-Version",
+        "last-event-id" => "Last-Event-ID",
+        other => other,
+    }
+}

@@ -1,0 +1,134 @@
+//! Streamable HTTP: an actix-web scope that serves MCP sessions.
+//!
+//! **Invariants:** every refusal is decided before a session, a stream or a handler exists for it, and is JSON-RPC in JSON
+//! whatever the client accepts; a disconnect stops nothing but its own stream.
+//!
+//! Read next: `post` (a request comes in), then [`sse`] (a stream goes out).
+
+mod answer;
+mod body;
+mod cors;
+mod delete;
+mod get;
+mod headers;
+mod options;
+mod origin;
+mod post;
+mod ready;
+mod refusal;
+mod shutdown;
+mod sse;
+
+use std::{cell::Cell, fmt, rc::Rc};
+
+use actix_mcp_router::{call::Bearings, peer::Principal};
+use actix_web::{HttpRequest, HttpResponse, Scope, http::Method, web};
+
+pub(crate) use self::options::HttpOptions;
+use self::refusal::{Refusal, Refused};
+pub use self::{
+    ready::{http_server, listener, on_connect},
+    shutdown::shutdown,
+};
+use crate::server::Server;
+
+/// One worker's end of the endpoint.
+struct Endpoint {
+    server: Server,
+    /// The first request of a worker looks for values that handlers need and nobody gave.
+    checked: Cell<bool>,
+    /// A server without our socket settings is warned of once.
+    warned: Cell<bool>,
+}
+
+impl Server {
+    /// The endpoint as an actix-web scope, to be mounted in any `App`, under any prefix and behind any middleware.
+    ///
+    /// Both the path and the path with a slash at its end are served. Call it in the application's factory: each worker has
+    /// a scope of its own, and all have the same sessions.
+    #[must_use]
+    pub fn scope(&self, path: &str) -> Scope {
+        shutdown::register(self);
+        let endpoint =
+            Rc::new(Endpoint { server: self.clone(), checked: Cell::new(false), warned: Cell::new(false) });
+        let serve = move |request: HttpRequest, payload: web::Payload| {
+            let endpoint = endpoint.clone();
+            async move { endpoint.serve(request, payload).await }
+        };
+        web::scope(path).service(web::resource(["", "/"]).route(web::route().to(serve)))
+    }
+}
+
+impl Endpoint {
+    fn options(&self) -> &HttpOptions {
+        self.server.http()
+    }
+
+    async fn serve(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+        self.warn_of_bare_server(&request);
+        let origin = match self.options().allowed.check(&request) {
+            Ok(origin) => origin,
+            Err(refusal) => return refusal.response(),
+        };
+        if request.method() == Method::OPTIONS {
+            return cors::preflight(&request, origin.as_ref());
+        }
+        let response = self.dispatch(&request, payload).await.unwrap_or_else(|refused| refused.response());
+        cors::allow(response, origin.as_ref())
+    }
+
+    async fn dispatch(&self, request: &HttpRequest, payload: web::Payload) -> Result<HttpResponse, Refused> {
+        match *request.method() {
+            Method::POST => {
+                let accepts = headers::accepts(request, self.options().prefer_json)?;
+                headers::content_type(request)?;
+                let body = body::read(payload, request, self.options()).await?;
+                self.check_data(request)?;
+                self.post(request, accepts, body).await
+            }
+            Method::GET => {
+                headers::accepts_events(request)?;
+                self.get(request).await
+            }
+            Method::DELETE => self.delete(request),
+            _ => Err(Refusal::method().into()),
+        }
+    }
+
+    fn bearings(&self, request: &HttpRequest) -> Bearings {
+        Bearings { principal: self.principal(request), http: Some(request.clone()) }
+    }
+
+    fn principal(&self, request: &HttpRequest) -> Option<Principal> {
+        (self.options().principal)(request)
+    }
+
+    /// Finds values that handlers need and that neither the `App` nor the server has: with the first request of a worker,
+    /// since actix-web shows them no earlier.
+    fn check_data(&self, request: &HttpRequest) -> Result<(), Refused> {
+        if self.checked.replace(true) {
+            return Ok(());
+        }
+        let missing = self.server.router().missing_data_for(request);
+        for (name, missing) in &missing {
+            log::error!("`{name}` needs web::Data<{missing}>, which neither the App nor the server has");
+        }
+        if missing.is_empty() { Ok(()) } else { Err(Refusal::internal().into()) }
+    }
+
+    /// Warns once where disconnects would go unnoticed. A request without a peer is one of a unit test.
+    fn warn_of_bare_server(&self, request: &HttpRequest) {
+        if request.peer_addr().is_some() && !ready::is_ready(request) && !self.warned.replace(true) {
+            log::warn!(
+                "this HttpServer does not notice clients that disconnect: use actix_mcp::http_server, or \
+                 h1_allow_half_closed(false) and on_connect(actix_mcp::on_connect)"
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").field("server", &self.server).finish_non_exhaustive()
+    }
+}

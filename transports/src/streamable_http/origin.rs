@@ -1,0 +1,202 @@
+//! Who may speak to the endpoint from a web page: the Origin and Host headers.
+//!
+//! **Invariant:** origins are compared as parsed scheme, host and port, never as text.
+// MCP 2025-11-25 basic/transports, Security Warning: MUST validate the Origin header; 403 if it is invalid
+
+use actix_web::{
+    HttpRequest,
+    http::{
+        Uri,
+        header::{HOST, HeaderValue, ORIGIN},
+        uri::Authority,
+    },
+};
+
+use super::{
+    ready,
+    refusal::{Refusal, Refused},
+};
+
+/// The names of this machine's loopback interface.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Which origins and hosts are allowed beside those of the loopback interface.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Allowed {
+    origins: Vec<Origin>,
+    hosts: Vec<String>,
+    any_host: bool,
+}
+
+/// A web origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Origin {
+    https: bool,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    /// Reads `scheme://host[:port]` of http or https; nothing else is an origin of a web page.
+    fn parse(text: &str) -> Option<Self> {
+        let uri: Uri = text.parse().ok()?;
+        let authority = uri.authority()?;
+        let https = match uri.scheme_str()? {
+            "https" => true,
+            "http" => false,
+            _ => return None,
+        };
+        // no user, no path, not even an empty one
+        let plain = !authority.as_str().contains('@') && text.ends_with(authority.as_str());
+        let port = match authority.port() {
+            Some(port) => port.as_str().parse().ok()?,
+            None if authority.as_str().ends_with(':') => return None,
+            None => {
+                if https {
+                    443
+                } else {
+                    80
+                }
+            }
+        };
+        plain.then(|| Self { https, host: authority.host().to_ascii_lowercase(), port })
+    }
+}
+
+impl Allowed {
+    /// Allows an origin; `false` if it is none.
+    #[must_use]
+    pub(crate) fn origin(&mut self, text: &str) -> bool {
+        let origin = Origin::parse(text);
+        let valid = origin.is_some();
+        self.origins.extend(origin);
+        valid
+    }
+
+    /// Allows a host, under any port; `false` if it is none.
+    #[must_use]
+    pub(crate) fn host(&mut self, text: &str) -> bool {
+        let host = host(text);
+        let valid = host.is_some();
+        self.hosts.extend(host);
+        valid
+    }
+
+    pub(crate) fn any_host(&mut self) {
+        self.any_host = true;
+    }
+
+    /// What is checked, for the start-up line.
+    pub(super) fn policy(&self) -> String {
+        let hosts = match (self.any_host, self.hosts.is_empty()) {
+            (true, _) => "any Host".to_owned(),
+            (false, true) => "loopback Hosts on loopback sockets, any elsewhere".to_owned(),
+            (false, false) => format!("loopback Hosts and {:?}", self.hosts),
+        };
+        format!("loopback Origins and {} more; {hosts}", self.origins.len())
+    }
+
+    /// Refuses a request from a page, or through a name, that is not allowed. Gives the Origin header, where there is one.
+    pub(super) fn check(&self, request: &HttpRequest) -> Result<Option<HeaderValue>, Refused> {
+        let mut origins = request.headers().get_all(ORIGIN);
+        let origin = origins.next();
+        if origins.next().is_some() || !origin.is_none_or(|origin| self.takes_origin(origin)) {
+            log::warn!("refused a request of an Origin that is not allowed");
+            return Err(Refusal::forbidden("`Origin` is not allowed").into());
+        }
+        if !self.takes_host(request) {
+            log::warn!("refused a request for a Host that is not allowed");
+            return Err(Refusal::forbidden("`Host` is not allowed").into());
+        }
+        Ok(origin.cloned())
+    }
+
+    fn takes_origin(&self, origin: &HeaderValue) -> bool {
+        let origin = origin.to_str().ok().and_then(Origin::parse);
+        origin.is_some_and(|origin| LOOPBACK.contains(&&*origin.host) || self.origins.contains(&origin))
+    }
+
+    /// Against DNS rebinding: a name of somebody else's that points to the loopback interface is not taken.
+    fn takes_host(&self, request: &HttpRequest) -> bool {
+        if self.any_host || (self.hosts.is_empty() && !ready::local_addr(request).ip().is_loopback()) {
+            return true;
+        }
+        let mut hosts = request.headers().get_all(HOST);
+        let named = match hosts.next() {
+            Some(header) => header.to_str().ok().and_then(host),
+            // HTTP/2 names it in the request line; a browser always names it somewhere
+            None => match request.uri().authority() {
+                Some(authority) => host(authority.as_str()),
+                None => return true,
+            },
+        };
+        let one = hosts.next().is_none();
+        one && named.is_some_and(|host| LOOPBACK.contains(&&*host) || self.hosts.contains(&host))
+    }
+}
+
+/// The host of `host[:port]`, in lower case.
+fn host(text: &str) -> Option<String> {
+    let authority: Authority = text.parse().ok()?;
+    let plain = !authority.as_str().contains('@');
+    plain.then(|| authority.host().to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(allowed: &Allowed, origin: &str) -> bool {
+        allowed.takes_origin(&HeaderValue::from_str(origin).unwrap())
+    }
+
+    #[test]
+    fn loopback_origins_are_allowed_with_any_port_and_nothing_that_only_looks_like_one() {
+        let allowed = Allowed::default();
+        for origin in [
+            "http://localhost",
+            "http://localhost:6274",
+            "https://127.0.0.1:9",
+            "http://[::1]:5173",
+            "HTTP://LOCALHOST:1",
+        ] {
+            assert!(allows(&allowed, origin), "{origin}");
+        }
+        for origin in [
+            "null",
+            "%%",
+            "",
+            "localhost",
+            "http://localhost/",
+            "http://localhost/path",
+            "http://user@localhost",
+            "http://localhost.evil.example",
+            "http://evil.example",
+            "ftp://localhost",
+            "http://localhost:",
+            "http://localhost:99999",
+            "http://127.0.0.1.evil.example",
+            "file://",
+            "http://localhost:80 http://evil.example",
+        ] {
+            assert!(!allows(&allowed, origin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn an_allowed_origin_is_compared_by_scheme_host_and_port() {
+        let mut allowed = Allowed::default();
+        assert!(allowed.origin("https://App.example"));
+        assert!(!allowed.origin("https://app.example/path"));
+        for (origin, taken) in [
+            ("https://app.example", true),
+            ("https://app.example:443", true),
+            ("http://app.example", false),
+            ("https://app.example:8443", false),
+            ("https://app.example.evil.example", false),
+            ("https://xapp.example", false),
+        ] {
+            assert_eq!(allows(&allowed, origin), taken, "{origin}");
+        }
+    }
+}

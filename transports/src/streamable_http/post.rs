@@ -1,0 +1,209 @@
+//! POST: a message comes in.
+
+use actix::Addr;
+use actix_mcp_router::{
+    dispatch::Method,
+    era::{self, Feature},
+    jsonrpc::{self, ErrorId, Incoming, Malformed, Payload, Request, encode_error},
+};
+use actix_mcp_session::{
+    outlet::{Accepts, Batch, Exchange, Head, Outlet, Verdict},
+    session::{Answered, Close, Notified, OpenError, Opening, SessionActor},
+    sessions::SessionHandle,
+    task,
+};
+use actix_web::{HttpRequest, HttpResponse, http::header::HeaderValue, web::Bytes};
+use tokio::sync::oneshot;
+
+use super::{
+    Endpoint, headers,
+    refusal::{Refusal, Refused},
+    shutdown,
+};
+
+impl Endpoint {
+    /// Reads the message, finds its session, and waits for what becomes of it.
+    pub(super) async fn post(
+        &self,
+        request: &HttpRequest,
+        accepts: Accepts,
+        body: Bytes,
+    ) -> Result<HttpResponse, Refused> {
+        let payload = jsonrpc::read(body, self.server.router().limits())
+            .map_err(|malformed| Refusal::malformed(malformed.error, malformed.id))?;
+        match payload {
+            Payload::One(Incoming::Request(message)) if is_initialize(&message) => {
+                self.initialize(request, accepts, message).await
+            }
+            Payload::One(message) => {
+                let id = match &message {
+                    Incoming::Request(request) => Some(request.id.clone()),
+                    Incoming::Notification(_) | Incoming::Response(_) => None,
+                };
+                let session = self.session(request).map_err(|refused| Box::new(refused.of(id.as_ref())))?;
+                Ok(self.deliver(&session, request, accepts, message).await)
+            }
+            Payload::Batch(messages) => {
+                let session = self.session(request)?;
+                self.deliver_batch(&session, request, accepts, messages).await
+            }
+        }
+    }
+
+    /// The session that a request belongs to, if its principal opened it.
+    // MCP 2025-11-25 basic/transports, Session Management 2 and 3
+    pub(super) fn session(&self, request: &HttpRequest) -> Result<SessionHandle, Refused> {
+        let id = headers::single(request, &headers::SESSION_ID)?
+            .ok_or_else(|| Refusal::bad("`Mcp-Session-Id` is missing: send `initialize` first"))?;
+        let principal = self.principal(request);
+        let session = self.server.sessions().get(id, principal.as_ref()).ok_or_else(Refusal::no_session)?;
+        headers::protocol_version(request)?;
+        Ok(session)
+    }
+
+    async fn deliver(
+        &self,
+        session: &SessionHandle,
+        request: &HttpRequest,
+        accepts: Accepts,
+        message: Incoming,
+    ) -> HttpResponse {
+        match message {
+            Incoming::Request(message) => {
+                let head = self.serve_request(&session.addr, request, accepts, message);
+                self.answer(head.await.ok(), accepts).await
+            }
+            Incoming::Notification(notification) => {
+                session.addr.do_send(Notified { notification });
+                HttpResponse::Accepted().finish()
+            }
+            Incoming::Response(response) => {
+                session.addr.do_send(Answered { response });
+                HttpResponse::Accepted().finish()
+            }
+        }
+    }
+
+    /// Starts the task of a request, on this worker.
+    fn serve_request(
+        &self,
+        session: &Addr<SessionActor>,
+        request: &HttpRequest,
+        accepts: Accepts,
+        message: Request,
+    ) -> oneshot::Receiver<Head> {
+        let (send, head) = oneshot::channel();
+        let outlet = Outlet::Exchange(Exchange { head: send, accepts });
+        self.start(session, request, message, outlet);
+        head
+    }
+
+    fn start(&self, session: &Addr<SessionActor>, request: &HttpRequest, message: Request, outlet: Outlet) {
+        let (router, stats) = (self.server.router(), self.server.sessions().stats());
+        task::serve(session, router, stats, message, outlet, self.bearings(request));
+    }
+
+    /// Opens a session, or refuses to open the one there is a second time.
+    ///
+    /// An id that names no session of this principal is passed over: clients keep a dead one, and a new session under a new
+    /// id is what helps them. This is against the letter of Session Management 3.
+    async fn initialize(
+        &self,
+        request: &HttpRequest,
+        accepts: Accepts,
+        message: Request,
+    ) -> Result<HttpResponse, Refused> {
+        let principal = self.principal(request);
+        let id = headers::single(request, &headers::SESSION_ID)?;
+        if let Some(session) = id.and_then(|id| self.server.sessions().get(id, principal.as_ref())) {
+            return Ok(self.deliver(&session, request, accepts, Incoming::Request(message)).await);
+        }
+        if shutdown::is_draining(&self.server) {
+            return Err(Refusal::shutting_down().of(Some(&message.id)).into());
+        }
+        let opening = Opening {
+            router: self.server.router().clone(),
+            sessions: self.server.sessions().clone(),
+            limits: self.server.limits().clone(),
+            principal,
+            pipe: None,
+        };
+        let (session, id) = SessionActor::open(opening).map_err(|error| match error {
+            OpenError::Full(full) => Refusal::full(full).of(Some(&message.id)),
+            other @ (OpenError::NoRandom(_) | _) => {
+                log::error!("no session could be opened: {other}");
+                Refusal::internal().of(Some(&message.id))
+            }
+        })?;
+        // ends the session unless its client has learnt its id
+        let unborn = Unborn(Some(session.clone()));
+        let head = self.serve_request(&session, request, accepts, message).await.ok();
+        let opened = matches!(head, Some(Head::Json { verdict: Verdict::Answered(None), .. }));
+        let mut response = self.answer(head, accepts).await;
+        if opened && let Ok(id) = HeaderValue::from_str(&id) {
+            response.headers_mut().insert(headers::SESSION_ID, id);
+            unborn.keep();
+        }
+        Ok(response)
+    }
+
+    /// Serves the members of a batch; their answers are one array.
+    async fn deliver_batch(
+        &self,
+        session: &SessionHandle,
+        request: &HttpRequest,
+        accepts: Accepts,
+        messages: Vec<Result<Incoming, Malformed>>,
+    ) -> Result<HttpResponse, Refused> {
+        if !session.peer.revision.has(Feature::Batching) {
+            return Err(Refusal::bad(
+                "the body must be a single message: batches are served at 2025-03-26 only",
+            )
+            .into());
+        }
+        let (send, head) = oneshot::channel();
+        let batch = Batch::in_exchange(send);
+        for message in messages {
+            match message {
+                Ok(Incoming::Request(message)) => {
+                    self.start(&session.addr, request, message, Outlet::Batch(batch.clone()));
+                }
+                Ok(Incoming::Notification(notification)) => session.addr.do_send(Notified { notification }),
+                Ok(Incoming::Response(response)) => session.addr.do_send(Answered { response }),
+                Err(malformed) if malformed.wants_answer() => {
+                    let no_id = era::unreadable_id(session.peer.revision);
+                    let id = malformed.id.as_ref().map_or(no_id, ErrorId::Given);
+                    batch.push(&encode_error(id, &malformed.error));
+                }
+                Err(_) => {}
+            }
+        }
+        drop(batch);
+        match head.await.ok() {
+            // only notifications and answers, or nothing that is left to be answered
+            None | Some(Head::Cancelled) => Ok(HttpResponse::Accepted().finish()),
+            head => Ok(self.answer(head, accepts).await),
+        }
+    }
+}
+
+fn is_initialize(message: &Request) -> bool {
+    Method::of(&message.method) == Some(Method::Initialize)
+}
+
+/// A session whose id nobody knows yet.
+struct Unborn(Option<Addr<SessionActor>>);
+
+impl Unborn {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unborn {
+    fn drop(&mut self) {
+        if let Some(session) = &self.0 {
+            session.do_send(Close);
+        }
+    }
+}

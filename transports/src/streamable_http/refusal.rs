@@ -1,0 +1,120 @@
+//! Refusals of the transport: a status, and a JSON-RPC error that names what is wrong.
+
+use actix_mcp_router::{
+    error::{ErrorCode, McpError},
+    id::RequestId,
+    jsonrpc::{ErrorId, encode_error},
+};
+use actix_mcp_session::sessions::Full;
+use actix_web::{
+    HttpResponse,
+    http::{
+        StatusCode,
+        header::{ALLOW, CONTENT_TYPE, RETRY_AFTER},
+    },
+};
+
+/// The methods of the endpoint.
+pub(super) const METHODS: &str = "GET, POST, DELETE, OPTIONS";
+
+/// Why a request is refused before a session has it. Boxed, since it is the rare way out of every check.
+pub(super) type Refused = Box<Refusal>;
+
+/// One refusal.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    error: McpError,
+    /// The request's id, if it was read.
+    id: Option<RequestId>,
+    retry_after: Option<u32>, // seconds
+}
+
+impl Refusal {
+    fn new(status: StatusCode, error: McpError) -> Self {
+        Self { status, error, id: None, retry_after: None }
+    }
+
+    fn request(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+        Self::new(status, McpError::invalid_request(message))
+    }
+
+    pub(super) fn bad(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+        Self::request(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// A message that cannot be read, or cannot be served here.
+    pub(super) fn malformed(error: McpError, id: Option<RequestId>) -> Self {
+        Self { id, ..Self::new(StatusCode::BAD_REQUEST, error) }
+    }
+
+    pub(super) fn forbidden(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+        Self::request(StatusCode::FORBIDDEN, message)
+    }
+
+    // MCP 2025-11-25 basic/transports, Session Management 3 and 4: a client that gets 404 opens a new session
+    pub(super) fn no_session() -> Self {
+        Self::request(StatusCode::NOT_FOUND, "no such session: `Mcp-Session-Id` names none that is open")
+    }
+
+    pub(super) fn method() -> Self {
+        Self::request(StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed here")
+    }
+
+    pub(super) fn not_acceptable(message: &'static str) -> Self {
+        Self::request(StatusCode::NOT_ACCEPTABLE, message)
+    }
+
+    pub(super) fn media_type() -> Self {
+        let message = "`Content-Type` must be application/json in UTF-8";
+        Self::request(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+    }
+
+    pub(super) fn too_large(limit: usize) -> Self {
+        let message = format!("the body is too large (the limit is {limit} bytes)");
+        Self::request(StatusCode::PAYLOAD_TOO_LARGE, message)
+    }
+
+    pub(super) fn body_timeout() -> Self {
+        Self::request(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")
+    }
+
+    pub(super) fn too_many_streams(message: String) -> Self {
+        let error = McpError::new(ErrorCode::INTERNAL_ERROR, message);
+        Self { retry_after: Some(1), ..Self::new(StatusCode::TOO_MANY_REQUESTS, error) }
+    }
+
+    pub(super) fn full(full: Full) -> Self {
+        let error = McpError::new(ErrorCode::INTERNAL_ERROR, full.to_string());
+        Self { retry_after: Some(5), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, error) }
+    }
+
+    pub(super) fn shutting_down() -> Self {
+        let error = McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down");
+        Self { retry_after: Some(5), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, error) }
+    }
+
+    pub(super) fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, McpError::internal())
+    }
+
+    /// Names the request that is refused.
+    pub(super) fn of(mut self, id: Option<&RequestId>) -> Self {
+        self.id = id.cloned();
+        self
+    }
+
+    pub(super) fn response(&self) -> HttpResponse {
+        log::debug!(code = self.error.code.0; "refused with {}: {}", self.status.as_u16(), self.error.message);
+        let id = self.id.as_ref().map_or(ErrorId::Absent, ErrorId::Given);
+        let mut response = HttpResponse::build(self.status);
+        response.insert_header((CONTENT_TYPE, "application/json"));
+        if self.status == StatusCode::METHOD_NOT_ALLOWED {
+            response.insert_header((ALLOW, METHODS));
+        }
+        if let Some(seconds) = self.retry_after {
+            response.insert_header((RETRY_AFTER, seconds));
+        }
+        response.body(encode_error(id, &self.error))
+    }
+}

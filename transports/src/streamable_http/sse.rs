@@ -1,0 +1,62 @@
+//! The body of an event stream: what the session writes, and a comment when it has been silent for too long.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use actix_mcp_session::queue::Source;
+use actix_web::{
+    body::{BodySize, MessageBody},
+    rt::time::{Instant, Sleep, sleep},
+    web::Bytes,
+};
+
+/// A comment: no event, but bytes that show that both sides are there (WHATWG HTML, 9.2.6).
+const COMMENT: Bytes = Bytes::from_static(b":\n\n");
+
+/// An event stream as a response body. Dropped with its connection, which tells the stream's writer.
+pub(super) struct SseBody {
+    /// What was there when the head was written, so that both leave in one write.
+    first: Option<Bytes>,
+    source: Source,
+    every: Duration,
+    /// Runs out when nothing was written for `every`; data resets it.
+    silence: Pin<Box<Sleep>>,
+}
+
+impl SseBody {
+    pub(super) fn new(first: Bytes, source: Source, every: Duration) -> Self {
+        Self { first: Some(first), source, every, silence: Box::pin(sleep(every)) }
+    }
+
+    fn wrote(&mut self, bytes: Bytes) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let next = Instant::now() + self.every;
+        self.silence.as_mut().reset(next);
+        Poll::Ready(Some(Ok(bytes)))
+    }
+}
+
+impl MessageBody for SseBody {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        if let Some(first) = self.first.take() {
+            return self.wrote(first);
+        }
+        match self.source.poll_next(cx) {
+            Poll::Ready(Some(event)) => self.wrote(event),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => match self.silence.as_mut().poll(cx) {
+                Poll::Ready(()) => self.wrote(COMMENT),
+                Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+}
