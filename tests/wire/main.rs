@@ -2,5 +2,9 @@
 //!
 //! `fixture` is the server that is spoken to. Scripts are in the words of `actix_mcp::testing::script`.
 
+mod batches;
+mod end;
 mod fixture;
 mod ids;
+mod lines;
+mod sizes;

@@ -9,7 +9,7 @@ mod lines;
 mod process;
 mod writer;
 
-use std::{cell::Cell, future::Future, io, rc::Rc, sync::Arc};
+use std::{cell::Cell, future::Future, io, rc::Rc, sync::Arc, time::Duration};
 
 use actix::Addr;
 use actix_mcp_router::{
@@ -27,7 +27,7 @@ use bytes::Bytes;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::oneshot,
-    time::timeout,
+    time::{Instant, timeout_at},
 };
 
 use self::{
@@ -41,6 +41,8 @@ pub const LINE_MAX: usize = 16 * 1024 * 1024; // bytes
 /// A client that does not read its answers is not read from either, beyond this much.
 const UNREAD_BYTES: usize = 8 * 1024 * 1024;
 const UNREAD_FRAMES: usize = 4096;
+/// What was answered when the drain time is over has this long to be written.
+const LAST_WRITES: Duration = Duration::from_millis(500);
 /// After this many lines, what they started gets its turn.
 const LINES_A_TURN: usize = 16;
 
@@ -108,17 +110,19 @@ impl Server {
             }
             written = &mut writer => return client_gone(written),
         };
+        let read = read.or_else(gone);
+        let deadline = Instant::now() + limits.drain;
         let (done, drained) = oneshot::channel();
         session.0.do_send(Drain { done, deaf: true });
         tokio::select! {
-            drained = timeout(limits.drain, drained) => if drained.is_err() {
+            drained = timeout_at(deadline, drained) => if drained.is_err() {
                 log::warn!("calls still running after the drain time of {:?} are cancelled", limits.drain);
             },
             written = &mut writer => return client_gone(written),
         }
         session.0.do_send(Close);
         // what was answered is written, unless the client does not read it
-        match timeout(limits.drain, &mut writer).await {
+        match timeout_at(deadline.max(Instant::now() + LAST_WRITES), &mut writer).await {
             Ok(written) => client_gone(written).and(read),
             Err(_) => {
                 log::warn!("the client does not read its last answers");
@@ -131,12 +135,18 @@ impl Server {
 
 /// A client that closed its end of the output has gone, and that is all.
 fn client_gone(written: Result<io::Result<()>, actix_rt::task::JoinError>) -> io::Result<()> {
-    match written.map_err(io::Error::other)? {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            log::info!("the client has closed its end of the output");
+    written.map_err(io::Error::other)?.or_else(gone)
+}
+
+/// Takes the errors of a stream whose other end has gone for the end that they are. A client that is killed with bytes
+/// unread resets its sockets, and a socket is what some clients give a server for its stdin and stdout.
+fn gone(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
+            log::info!("the client has closed its end");
             Ok(())
         }
-        other => other,
+        _ => Err(error),
     }
 }
 
