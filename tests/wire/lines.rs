@@ -211,7 +211,7 @@ async fn whatever_a_message_says_it_is_one_line_of_utf8() {
         .tool(
             Tool::new("broken", broken)
                 .description(BREAKS)
-                .input_schema(format!("{{\n\"type\":\r\n\"object\",\"description\":\"\u{2028}\u{85}\"}}")),
+                .input_schema("{\n\"type\":\r\n\"object\",\"description\":\"\u{2028}\u{85}\"}"),
         )
         .tool(Tool::new("lossy", lossy))
         .tool(Tool::new("quoted", quoted))

@@ -2,9 +2,12 @@
 //!
 //! `fixture` is the server that is spoken to. Scripts are in the words of `actix_mcp::testing::script`.
 
+mod arguments;
 mod batches;
+mod completions;
 mod end;
 mod fixture;
 mod ids;
 mod lines;
+mod pages;
 mod sizes;

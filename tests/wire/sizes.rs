@@ -19,11 +19,11 @@ async fn answer(bytes: usize, piece: usize) -> String {
     for piece in line.chunks(piece) {
         pipe.write(piece).await;
     }
-    let answer = pipe.next_line().await.unwrap();
-    let value: Value = serde_json::from_str(&answer).unwrap();
+    let answer = pipe.next_line().await.expect("an answer");
+    let value: Value = serde_json::from_str(&answer).expect("a line is JSON");
     assert!(value["result"]["content"][0]["text"] == text, "{bytes} bytes in pieces of {piece}");
     let (rest, ended) = pipe.finish().await;
-    ended.unwrap();
+    ended.expect("a good end");
     assert!(rest.is_empty(), "{rest:?}");
     answer
 }

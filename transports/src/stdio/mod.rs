@@ -141,13 +141,13 @@ fn client_gone(written: Result<io::Result<()>, actix_rt::task::JoinError>) -> io
 /// Takes the errors of a stream whose other end has gone for the end that they are. A client that is killed with bytes
 /// unread resets its sockets, and a socket is what some clients give a server for its stdin and stdout.
 fn gone(error: io::Error) -> io::Result<()> {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
-            log::info!("the client has closed its end");
-            Ok(())
-        }
-        _ => Err(error),
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+
+    if !matches!(error.kind(), BrokenPipe | ConnectionReset | ConnectionAborted) {
+        return Err(error);
     }
+    log::info!("the client has closed its end");
+    Ok(())
 }
 
 /// Ends the session even if the future that serves it is dropped.
