@@ -1,0 +1,121 @@
+//! A server ends when its client closes stdin, when it is told to, and when its client has gone.
+
+use std::{
+    fs::File,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use crate::program::{Program, example, hello};
+
+/// The drain time, and as much again for a machine that is busy.
+const DRAIN: std::ops::Range<Duration> = Duration::from_secs(5)..Duration::from_secs(10);
+
+#[test]
+fn without_a_client_it_ends_at_once() {
+    for name in ["calculator", "feedback"] {
+        let mut command = example(name);
+        command.stdin(Stdio::null());
+        assert!(Program::start(command).ended().well().is_empty());
+    }
+}
+
+#[test]
+fn at_the_end_of_its_input_it_ends() {
+    let mut program = Program::connect(example("feedback"));
+    // nothing of this is in flight
+    program.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": { "uri": "shop://stock" } }));
+    assert_eq!(program.next()["id"], 1);
+    program.stdin = None;
+    assert!(program.ended().well().is_empty());
+}
+
+#[test]
+fn at_the_end_of_its_input_it_answers_what_runs() {
+    let mut program = Program::connect(example("feedback"));
+    for id in 1..=20 {
+        program.call(id, "countdown", json!({ "from": 1, "ms": 100 }));
+    }
+    program.stdin = None;
+    let lines = program.ended().well();
+    let answers = lines.iter().filter(|line| line.contains("lift-off")).count();
+    assert_eq!(answers, 20, "{lines:?}");
+}
+
+#[test]
+fn input_and_output_may_be_files() {
+    let folder = std::env::temp_dir().join(format!("actix-mcp-process-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    let (input, output) = (folder.join("in.jsonl"), folder.join("out.jsonl"));
+    let calls = (1..=500).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"add","arguments":{{"a":{id},"b":1}}}}}}"#));
+    let lines: Vec<_> = [hello().to_string()].into_iter().chain(calls).collect();
+    // the last line has no end
+    std::fs::write(&input, lines.join("\n")).expect("a file");
+    let mut command = example("calculator");
+    command.stdin(File::open(&input).expect("a file")).stdout(File::create(&output).expect("a file"));
+    Program::start(command).ended().well();
+    let written = std::fs::read_to_string(&output).expect("a file");
+    assert_eq!(written.lines().count(), 501);
+    assert!(written.ends_with('\n'));
+    std::fs::remove_dir_all(&folder).expect("a folder of ours");
+}
+
+#[test]
+fn a_signal_ends_it_although_its_input_stays_open() {
+    for name in ["TERM", "INT"] {
+        for handshake in [true, false] {
+            let mut program = Program::start(example("calculator"));
+            // an answer proves that it is up and listens to signals
+            program.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
+            assert_eq!(program.next()["id"], 1);
+            if handshake {
+                program.send(&hello());
+                program.next();
+            }
+            let stdin = program.stdin.take();
+            let start = Instant::now();
+            program.signal(name);
+            assert!(program.ended().well().is_empty());
+            assert!(start.elapsed() < DRAIN.start, "nothing was in flight");
+            drop(stdin);
+        }
+    }
+}
+
+#[test]
+fn a_signal_lets_a_call_that_runs_end() {
+    for name in ["TERM", "INT"] {
+        let mut program = Program::connect(example("feedback"));
+        program.call(1, "countdown", json!({ "from": 1, "ms": 500 }));
+        assert_eq!(program.next()["method"], "notifications/progress");
+        let stdin = program.stdin.take();
+        program.signal(name);
+        let rest = program.ended().well();
+        assert!(rest.len() == 1 && rest[0].contains("lift-off"), "{rest:?}");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_call_that_never_ends_is_cut_off_after_the_drain_time() {
+    // side by side: each takes its five seconds
+    let term = std::thread::spawn(|| {
+        let mut program = Program::connect(example("feedback"));
+        program.endless_call();
+        let (start, stdin) = (Instant::now(), program.stdin.take());
+        program.signal("TERM");
+        assert!(program.ended().well().is_empty());
+        drop(stdin);
+        start.elapsed()
+    });
+    let mut program = Program::connect(example("feedback"));
+    program.endless_call();
+    let start = Instant::now();
+    program.stdin = None;
+    assert!(program.ended().well().is_empty());
+    for took in [start.elapsed(), term.join().expect("the same with a signal")] {
+        assert!(DRAIN.contains(&took), "{took:?}");
+    }
+}
