@@ -1,0 +1,10 @@
+//! Streamable HTTP, byte by byte: the real `HttpService` on streams in memory and on paused time, and real sockets where it
+//! takes several workers.
+//!
+//! `client` is the other side of the wire, `served` the server and a client of one session, `fixture` what is served.
+
+mod client;
+#[path = "../wire/fixture.rs"]
+mod fixture;
+mod requests;
+mod served;
