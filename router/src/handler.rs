@@ -1,6 +1,6 @@
 //! Handlers: async functions whose parameters are all extractors, as in actix-web.
 //!
-//! A handler is `Send + Sync`, its future need not be. It is kept erased as a [`Run`] of what it results in: a tool's
+//! A handler is `Send + Sync`, its future need not be. It is kept erased as a `Run` of what it results in: a tool's
 //! result, a prompt's messages, a resource's contents, or completion values.
 
 use std::{future::Future, sync::Arc};

@@ -1,7 +1,7 @@
 //! Extractors: what a handler's parameters are made of, as in actix-web.
 //!
-//! An extractor reads the [`Call`] and nothing else. Those that need actix-web are in [`web`], those that know the
-//! client are in [`session`]; a handler's own arguments are [`Args`].
+//! An extractor reads the [`Call`] and nothing else. Those that need actix-web are in `web.rs`, those that know the
+//! client are in `session.rs`; a handler's own arguments are [`Args`].
 
 use std::future::{Future, ready};
 

@@ -1,4 +1,4 @@
-//! The session's actor: a thin shell that turns messages into events of [`SessionState`] and does what comes out.
+//! The session's actor: a thin shell that turns messages into events of `SessionState` and does what comes out.
 //!
 //! One message a file. Handlers of tools never run here: a request that is admitted runs in a task of its own (`task`), on
 //! the worker that accepted it, and this actor only hears of it by its token.

@@ -3,7 +3,7 @@
 //! **Invariants:** every refusal is decided before a session, a stream or a handler exists for it, and is JSON-RPC in JSON
 //! whatever the client accepts; a disconnect stops nothing but its own stream.
 //!
-//! Read next: `post` (a request comes in), then [`sse`] (a stream goes out).
+//! Read next: `post` (a request comes in), then `sse.rs` (a stream goes out).
 
 mod answer;
 mod body;
