@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use actix_mcp_router::{id::RequestId, link::AskError};
 use bytestring::ByteString;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 use crate::token::Token;
 
@@ -18,6 +18,8 @@ pub(crate) struct Ask {
     pub(crate) call: Token,
     /// Which of the call's questions this is.
     pub(crate) nth: u64,
+    /// When it will have waited for too long.
+    pub(crate) due: Instant,
     /// The one who waits; may have gone.
     pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
 }
@@ -53,6 +55,16 @@ impl Asks {
     /// The wire ids of a call's open asks.
     pub(crate) fn of(&self, call: Token) -> Vec<i64> {
         self.open.iter().filter(|(_, ask)| ask.call == call).map(|(id, _)| *id).collect()
+    }
+
+    /// When the first of them will have waited for too long.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.open.values().map(|ask| ask.due).min()
+    }
+
+    /// The wire ids and calls of those that have waited for too long.
+    pub(crate) fn overdue(&self, now: Instant) -> Vec<(i64, Token)> {
+        self.open.iter().filter(|(_, ask)| ask.due <= now).map(|(id, ask)| (*id, ask.call)).collect()
     }
 
     /// Drops the asks of a call that ended.

@@ -58,11 +58,24 @@ impl CallLink {
         self.lock().backlog.take().into_iter()
     }
 
-    /// Closes the outbox; what still waits in it is given out for the last time.
-    pub(crate) fn end(&self) -> impl Iterator<Item = Frame> + use<> {
+    /// Closes the outbox, and drops what still waits in it.
+    fn end(&self) {
         let mut outbox = self.lock();
         outbox.ended = true;
-        outbox.backlog.take().into_iter()
+        let frames = outbox.backlog.take();
+        drop(outbox);
+        // gives the room back, outside the lock
+        drop(frames);
+    }
+}
+
+/// The session's end of a link. Dropping it, when the call is taken or with a session that panics, closes the outbox.
+#[derive(Debug)]
+pub(crate) struct CallEnd(pub(crate) Arc<CallLink>);
+
+impl Drop for CallEnd {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
@@ -84,8 +97,9 @@ impl Link for CallLink {
             return;
         }
         let wake = outbox.backlog.is_empty();
-        outbox.backlog.push(Frame { bytes: json, room, droppable: true }, &self.flow);
+        let gone = outbox.backlog.push(Frame { bytes: json, room, droppable: true }, &self.flow);
         drop(outbox);
+        drop(gone);
         if wake && let Some(session) = self.session.upgrade() {
             session.do_send(Emit { call: self.call });
         }

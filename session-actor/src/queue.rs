@@ -18,7 +18,10 @@ use std::{
 
 use actix_mcp_router::link::Room;
 use bytes::Bytes;
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 
 /// A message counts for at least this share of a queue, which so holds at most 256 messages.
 const MIN_SHARE: usize = 256; // messages
@@ -32,7 +35,7 @@ pub struct Flow {
     room: Arc<Semaphore>,
     /// Counts frames that left; unchanged for a second means that the stream stands still.
     moved: AtomicU64,
-    /// Counts frames that were dropped to make room.
+    /// Counts messages that were dropped.
     dropped: AtomicU64,
 }
 
@@ -49,14 +52,14 @@ impl Flow {
         })
     }
 
-    /// How many frames have left so far.
-    pub(crate) fn moved(&self) -> u64 {
-        self.moved.load(Ordering::Relaxed)
-    }
-
-    /// How many frames were dropped to make room.
+    /// How many messages were dropped: to make room, or because the client reads no stream.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Counts one more message that was dropped.
+    pub(crate) fn count_dropped(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     fn share(&self, bytes: usize) -> u32 {
@@ -102,20 +105,50 @@ impl Frame {
     }
 }
 
-/// Frames in order. Without room, the oldest that may go makes way.
+/// Frames in order. For a frame without room, the oldest that may go make way.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog(VecDeque<Frame>);
 
+/// What made way for a frame. Best dropped outside of locks: its room goes to those who wait.
+#[derive(Debug, Default)]
+pub(crate) struct Gone {
+    bytes: usize,
+    /// What the frame that came in did not need of their room.
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl Gone {
+    fn room(&self) -> usize {
+        self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+    }
+}
+
 impl Backlog {
-    pub(crate) fn push(&mut self, frame: Frame, flow: &Flow) {
-        if frame.droppable
-            && frame.room.0.is_none()
-            && let Some(oldest) = self.0.iter().position(|frame| frame.droppable)
-        {
-            self.0.remove(oldest);
-            flow.dropped.fetch_add(1, Ordering::Relaxed);
+    /// Puts a frame in, in the place and the room of those that make way for it: so there is at most one without.
+    pub(crate) fn push(&mut self, mut frame: Frame, flow: &Flow) -> Gone {
+        let mut gone = Gone::default();
+        if frame.droppable && frame.room.0.is_none() {
+            let share = flow.share(frame.bytes.len()) as usize;
+            while gone.room() < share && self.drop_oldest(&mut gone) {
+                flow.count_dropped();
+            }
+            let share = share.min(gone.room());
+            frame.room.0 = gone.room.as_mut().and_then(|room| room.split(share));
         }
         self.0.push_back(frame);
+        gone
+    }
+
+    fn drop_oldest(&mut self, gone: &mut Gone) -> bool {
+        let oldest = self.0.iter().position(|frame| frame.droppable);
+        let Some(oldest) = oldest.and_then(|oldest| self.0.remove(oldest)) else { return false };
+        gone.bytes += oldest.bytes.len();
+        match (&mut gone.room, oldest.room.0) {
+            (Some(room), Some(more)) if Arc::ptr_eq(room.semaphore(), more.semaphore()) => room.merge(more),
+            (none @ None, more) => *none = more,
+            (Some(_), _) => {}
+        }
+        true
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -144,6 +177,8 @@ struct Shared {
 struct State {
     backlog: Backlog,
     bytes: usize,
+    /// Since when the writer has taken nothing although something waits.
+    waiting_since: Option<Instant>,
     /// The writer, waiting for a frame.
     reader: Option<Waker>,
     /// Whoever waits for the writer to go, or to catch up.
@@ -152,6 +187,15 @@ struct State {
     finished: bool,
     /// The writer has gone.
     closed: bool,
+}
+
+impl State {
+    /// Takes all frames out, for the caller to drop outside the lock.
+    fn clear(&mut self) -> VecDeque<Frame> {
+        self.bytes = 0;
+        self.waiting_since = None;
+        self.backlog.take()
+    }
 }
 
 impl Shared {
@@ -172,9 +216,13 @@ impl Sink {
             return;
         }
         state.bytes += frame.bytes.len();
-        state.backlog.push(frame, &self.0.flow);
-        if let Some(reader) = state.reader.take() {
-            drop(state);
+        let gone = state.backlog.push(frame, &self.0.flow);
+        state.bytes -= gone.bytes;
+        state.waiting_since.get_or_insert_with(Instant::now);
+        let reader = state.reader.take();
+        drop(state);
+        drop(gone);
+        if let Some(reader) = reader {
             reader.wake();
         }
     }
@@ -183,10 +231,17 @@ impl Sink {
     pub(crate) fn finish(&self) {
         let mut state = self.0.lock();
         state.finished = true;
-        if let Some(reader) = state.reader.take() {
-            drop(state);
-            reader.wake();
-        }
+        let wakers = [state.reader.take(), state.watcher.take()];
+        drop(state);
+        wakers.into_iter().flatten().for_each(Waker::wake);
+    }
+
+    /// Nothing follows, and what waits is dropped: the writer ends at once, and the room is given back.
+    pub(crate) fn cut(&self) {
+        let frames = self.0.lock().clear();
+        self.finish();
+        // gives the room back, outside the lock
+        drop(frames);
     }
 
     /// The stream's room.
@@ -200,14 +255,26 @@ impl Sink {
         self.0.lock().backlog.0.len()
     }
 
-    /// Waits until the writer has gone.
-    pub(crate) async fn closed(&self) {
-        self.watch(|state| state.closed).await;
+    /// Since when the writer has taken nothing although something waits; `None` while nothing does.
+    pub(crate) fn waiting_since(&self) -> Option<Instant> {
+        self.0.lock().waiting_since
+    }
+
+    /// Whether frames that are put in now can still be taken out.
+    pub(crate) fn is_open(&self) -> bool {
+        let state = self.0.lock();
+        !state.closed && !state.finished
+    }
+
+    /// Waits until the writer has gone, or has taken all that there will be.
+    pub(crate) async fn gone(&self) {
+        self.watch(|state| state.closed || (state.finished && state.backlog.is_empty())).await;
     }
 
     /// Waits until less than this many bytes and frames wait, or the writer has gone.
     ///
-    /// One task at a time may wait here or for the writer to go.
+    /// One task at a time may wait here: a second one would take the first one's wake-up. It waits at the pipe of a
+    /// session, where no stream waits for its writer to go.
     pub async fn below(&self, bytes: usize, frames: usize) {
         self.watch(|state| state.closed || (state.bytes < bytes && state.backlog.0.len() < frames)).await;
     }
@@ -241,6 +308,7 @@ impl Source {
             return Poll::Pending;
         };
         state.bytes -= frame.bytes.len();
+        state.waiting_since = (!state.backlog.is_empty()).then(Instant::now);
         let watcher = state.watcher.take();
         drop(state);
         self.0.flow.moved.fetch_add(1, Ordering::Relaxed);
@@ -272,8 +340,7 @@ impl Drop for Source {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.closed = true;
-        let frames = state.backlog.take();
-        state.bytes = 0;
+        let frames = state.clear();
         let watcher = state.watcher.take();
         drop(state);
         // gives the room back, outside the lock
@@ -281,5 +348,118 @@ impl Drop for Source {
         if let Some(watcher) = watcher {
             watcher.wake();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn frame(flow: &Arc<Flow>, bytes: impl AsRef<[u8]>) -> Frame {
+        let bytes = Bytes::copy_from_slice(bytes.as_ref());
+        Frame { bytes: bytes.clone(), room: flow.try_room(bytes.len()), droppable: true }
+    }
+
+    /// A queue with room for two messages.
+    fn small() -> (Arc<Flow>, Sink, Source) {
+        let room = Arc::new(Semaphore::new(20));
+        let flow = Arc::new(Flow { bytes: 20, room, moved: AtomicU64::new(0), dropped: AtomicU64::new(0) });
+        let (sink, source) = queue(flow.clone());
+        (flow, sink, source)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_without_room_takes_the_place_of_the_oldest_which_is_counted() {
+        let (flow, sink, mut source) = small();
+        for text in [b"0000000000", b"1111111111", b"2222222222", b"3333333333"] {
+            sink.push(frame(&flow, text));
+        }
+        assert_eq!(flow.dropped(), 2);
+        sink.finish();
+        assert_eq!(source.next().await.as_deref(), Some(&b"2222222222"[..]));
+        assert_eq!(source.next().await.as_deref(), Some(&b"3333333333"[..]));
+        assert_eq!(source.next().await, None);
+        assert_eq!(flow.room.available_permits(), 20, "all room is given back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_must_arrive_is_never_dropped_to_make_room() {
+        let (flow, sink, mut source) = small();
+        sink.push(Frame::kept(Bytes::from_static(b"answer")));
+        for _ in 0..1_000 {
+            sink.push(frame(&flow, b"0000000000"));
+        }
+        assert_eq!(source.next().await.as_deref(), Some(&b"answer"[..]));
+        assert_eq!(sink.len(), 2, "however many were put in");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_message_without_room_takes_the_place_of_several_and_what_it_does_not_need_is_free() {
+        let (flow, sink, mut source) = small();
+        for text in ["00000", "11111111111111", "222222"] {
+            sink.push(frame(&flow, text));
+        }
+        assert_eq!((flow.dropped(), flow.room.available_permits()), (2, 14), "6 of 20 are needed");
+        assert_eq!(source.next().await.as_deref(), Some(&b"222222"[..]));
+        assert_eq!(flow.room.available_permits(), 20);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_that_made_way_no_longer_counts_as_waiting() {
+        let (flow, sink, mut source) = small();
+        for _ in 0..1_000 {
+            sink.push(frame(&flow, b"0000000000"));
+        }
+        while source.try_next().is_some() {}
+        assert!(sink.below(1, 1).now_or_never().is_some(), "nothing waits, so there is nothing to wait for");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_waits_for_room_and_goes_without_only_when_nothing_moves_for_a_second() {
+        let (flow, sink, mut source) = small();
+        sink.push(frame(&flow, b"0000000000"));
+        sink.push(frame(&flow, b"1111111111"));
+        let start = Instant::now();
+        let room = flow.clone().room(10).await;
+        assert_eq!((room.0.is_none(), start.elapsed()), (true, STILL));
+
+        let read = async {
+            tokio::time::sleep(Duration::from_millis(900)).await;
+            source.next().await
+        };
+        let (room, read) = futures_util::future::join(flow.clone().room(10), read).await;
+        assert_eq!((room.0.is_some(), read.is_some()), (true, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_queue_that_is_cut_gives_its_room_back_and_ends_for_both_sides() {
+        let (flow, sink, mut source) = small();
+        sink.push(frame(&flow, b"0000000000"));
+        assert!(sink.waiting_since().is_some());
+        sink.cut();
+        assert_eq!(flow.room.available_permits(), 20);
+        assert_eq!(source.next().await, None);
+        assert!(sink.gone().now_or_never().is_some());
+        assert_eq!(sink.waiting_since(), None);
+        sink.push(frame(&flow, b"late"));
+        assert_eq!((sink.len(), flow.room.available_permits()), (0, 20));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_writer_stands_still_from_the_last_message_it_took() {
+        let (flow, sink, mut source) = small();
+        tokio::time::sleep(STILL).await;
+        sink.push(frame(&flow, b"0"));
+        let first = sink.waiting_since();
+        assert_eq!(first, Some(Instant::now()));
+        tokio::time::sleep(STILL).await;
+        sink.push(frame(&flow, b"1"));
+        assert_eq!(sink.waiting_since(), first);
+        source.next().await.unwrap();
+        assert_eq!(sink.waiting_since(), Some(Instant::now()));
+        source.next().await.unwrap();
+        assert_eq!(sink.waiting_since(), None);
     }
 }

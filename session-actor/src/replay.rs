@@ -86,6 +86,10 @@ impl Replay {
     /// Keeps an event. `unfetched` marks an answer whose stream has no reader.
     pub(crate) fn keep(&mut self, id: EventId, json: Bytes, unfetched: bool, now: Instant) {
         self.expire(now);
+        if json.len() > self.limits.bytes {
+            // it goes alone, with the stream that has a gap now, and not with all that others can come back for
+            return self.forget(id.stream);
+        }
         self.bytes += json.len();
         self.kept.push_back(Kept { id, json, at: now, unfetched });
         while self.kept.len() > self.limits.events || self.bytes > self.limits.bytes {
@@ -97,7 +101,8 @@ impl Replay {
         }
     }
 
-    /// Everything kept on the stream of `last` after it, in order; `None` if something in between is gone.
+    /// Everything kept on the stream of `last` after it, in order; `None` if something in between is gone. An answer
+    /// that nobody was given yet is given out all the same, with what is left before it.
     ///
     /// `sent` is how many events the stream has had so far, where the stream is still known.
     pub(crate) fn after(
@@ -107,22 +112,33 @@ impl Replay {
         now: Instant,
     ) -> Option<Vec<(EventId, Bytes)>> {
         self.expire(now);
-        let mut expected = last.event + 1;
+        let is_next = |kept: &Kept| kept.id.stream == last.stream && kept.id.event > last.event;
+        let mut next = last.event.checked_add(1)?;
+        let (mut whole, mut answer) = (true, None);
         let mut events = Vec::new();
-        for kept in
-            self.kept.iter_mut().filter(|kept| kept.id.stream == last.stream && kept.id.event > last.event)
-        {
-            if kept.id.event != expected {
-                return None;
-            }
-            expected += 1;
-            kept.unfetched = false;
+        for (at, kept) in self.kept.iter().enumerate().filter(|(_, kept)| is_next(kept)) {
+            whole &= kept.id.event == next;
+            next = kept.id.event + 1;
+            answer = kept.unfetched.then_some(at);
             events.push((kept.id, kept.json.clone()));
         }
-        match sent {
-            Some(sent) if sent != expected => None,
-            _ => Some(events),
+        whole &= sent.is_none_or(|sent| sent == next);
+        if let Some(answer) = answer.and_then(|at| self.kept.get_mut(at)) {
+            answer.unfetched = false;
+            return Some(events);
         }
+        whole.then_some(events)
+    }
+
+    fn forget(&mut self, stream: u64) {
+        let bytes = &mut self.bytes;
+        self.kept.retain(|kept| {
+            let stays = kept.id.stream != stream;
+            if !stays {
+                *bytes -= kept.json.len();
+            }
+            stays
+        });
     }
 
     pub(crate) fn clear(&mut self) {
@@ -196,6 +212,40 @@ mod tests {
         assert_eq!(events(&mut replay, id(1, 0)), Some(vec![1]));
         replay.keep(id(2, 20), Bytes::from_static(b"xxx"), false, now + Duration::from_secs(300));
         assert_eq!(replay.kept.len(), 1, "all that is 5 minutes old is gone");
+    }
+
+    #[test]
+    fn an_answer_that_nobody_was_given_can_be_fetched_although_events_before_it_are_gone() {
+        let mut replay = ring(3, 1000);
+        let now = Instant::now();
+        for event in 1..6 {
+            replay.keep(id(1, event), Bytes::from_static(b"a"), false, now);
+        }
+        replay.keep(id(1, 6), Bytes::from_static(b"answer"), true, now);
+        assert_eq!(events(&mut replay, id(1, 2)), Some(vec![4, 5, 6]), "event 3 was evicted");
+        assert_eq!(events(&mut replay, id(1, 2)), None, "the answer was given out");
+        assert_eq!(
+            events(&mut replay, id(1, 3)),
+            Some(vec![4, 5, 6]),
+            "and can be again where nothing is gone"
+        );
+    }
+
+    #[test]
+    fn an_event_that_is_too_large_for_the_ring_leaves_the_other_streams_theirs() {
+        let mut replay = ring(10, 10);
+        let now = Instant::now();
+        replay.keep(id(1, 1), Bytes::from_static(b"a"), false, now);
+        replay.keep(id(2, 1), Bytes::from_static(b"b"), false, now);
+        replay.keep(id(2, 2), Bytes::from_static(b"more than ten bytes"), true, now);
+        assert_eq!(events(&mut replay, id(1, 0)), Some(vec![1]));
+        assert_eq!(events(&mut replay, id(2, 0)), Some(vec![]), "a part without its end is not given out");
+        assert_eq!(replay.bytes, 1);
+    }
+
+    #[test]
+    fn an_event_after_the_last_possible_one_is_not_found_and_no_panic() {
+        assert_eq!(events(&mut ring(10, 10), id(1, u64::MAX)), None);
     }
 
     #[test]

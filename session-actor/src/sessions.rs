@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     session::{Changed, Close, Drain, SessionActor},
-    stats::Stats,
+    stats::{Counted, Counter, Stats},
 };
 
 const SHARDS: usize = 16;
@@ -149,14 +149,10 @@ impl Sessions {
         }
     }
 
-    /// Whether one more session may open.
-    ///
-    /// # Errors
-    ///
-    /// [`Full`] at the limit; the client is told to come back later.
-    pub fn check_room(&self) -> Result<(), Full> {
+    /// Counts one more session, if one more may open. One step, or workers that open sessions at once would pass the limit.
+    pub(crate) fn take_room(&self) -> Result<Counted, Full> {
         let limit = self.0.limit.load(Ordering::Relaxed);
-        if self.0.stats.snapshot().sessions < limit { Ok(()) } else { Err(Full { limit }) }
+        self.0.stats.count_below(Counter::Sessions, limit).ok_or(Full { limit })
     }
 
     /// Makes a session findable, for as long as the returned guard lives.

@@ -395,6 +395,11 @@ impl<C, R> SessionState<C, R> {
             .collect()
     }
 
+    /// Whether a standalone stream is open.
+    pub(crate) fn has_standalone(&self) -> bool {
+        self.standalone().next().is_some()
+    }
+
     fn standalone(&self) -> impl Iterator<Item = (Token, &Reader<R>)> {
         self.readers.iter().filter(|(_, reader)| reader.call.is_none())
     }
@@ -411,12 +416,13 @@ impl<C, R> SessionState<C, R> {
         &mut self,
         call: Token,
         nth: u64,
+        due: Instant,
         reply: oneshot::Sender<Result<ByteString, AskError>>,
     ) -> Option<i64> {
         if !self.is_in_flight(call) || self.asks.len() >= self.limits.asks {
             return None;
         }
-        Some(self.asks.open(Ask { call, nth, reply }))
+        Some(self.asks.open(Ask { call, nth, due, reply }))
     }
 
     /// The client's answer: resolves the ask it names, if this session has it open.
@@ -428,6 +434,16 @@ impl<C, R> SessionState<C, R> {
     /// The wire id of a call's `nth` question, if it is open.
     pub(crate) fn open_ask(&self, call: Token, nth: u64) -> Option<i64> {
         self.asks.find(call, nth)
+    }
+
+    /// When the first of the open asks will have waited for too long.
+    pub(crate) fn next_ask_due(&self) -> Option<Instant> {
+        self.asks.next_due()
+    }
+
+    /// The open asks that have waited for too long: wire id and call.
+    pub(crate) fn overdue_asks(&self, now: Instant) -> Vec<(i64, Token)> {
+        self.asks.overdue(now)
     }
 
     /// Drops every open ask: nobody can answer any more.
@@ -469,16 +485,16 @@ impl<C, R> SessionState<C, R> {
         self.notices.remove(&Change::Resource(uri.clone()));
     }
 
-    /// Notes a change this session is to be told of; one notice a kind and URI. `true` if it is the first that waits.
+    /// Notes a change this session is to be told of; one notice a kind and URI. `false` if
+    /// it is no concern of its.
     pub(crate) fn changed(&mut self, change: Change) -> bool {
         if let Change::Resource(uri) = &change
             && !self.subscriptions.contains_key(uri)
         {
             return false;
         }
-        let first = self.notices.is_empty();
         self.notices.insert(change);
-        first
+        true
     }
 
     /// Takes one waiting notice, if notices may go out.

@@ -57,6 +57,13 @@ impl Stats {
         Counted { stats: self.clone(), counter }
     }
 
+    /// Counts one more, unless the counter stands at the limit.
+    pub(crate) fn count_below(&self, counter: Counter, limit: usize) -> Option<Counted> {
+        let more = |count: usize| (count < limit).then(|| count + 1);
+        self.gauge(counter).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        Some(Counted { stats: self.clone(), counter })
+    }
+
     fn gauge(&self, counter: Counter) -> &AtomicUsize {
         match counter {
             Counter::Sessions => &self.0.sessions,

@@ -11,6 +11,7 @@ use actix::{
     WrapFuture,
 };
 use bytes::{BufMut, Bytes, BytesMut};
+use tokio::time::Instant;
 
 use actix_mcp_router::link::Room;
 
@@ -31,6 +32,8 @@ pub(crate) struct StreamActor {
     session: WeakAddr<SessionActor>,
     /// Where the encoded events go; finished when the stream ends.
     sink: Sink,
+    /// The session has ended the stream: what is left is to see it read, or cut.
+    ended: bool,
     /// Whether events carry ids: not where they could not be resumed.
     ids: bool,
     /// How long the reader may stand still with events waiting.
@@ -50,7 +53,7 @@ impl StreamActor {
         stall: Duration,
         open: Counted,
     ) -> Self {
-        Self { token, session, sink, ids, stall, watch: None, _open: open }
+        Self { token, session, sink, ended: false, ids, stall, watch: None, _open: open }
     }
 
     fn encode(&self, id: EventId, data: &[u8]) -> Bytes {
@@ -67,21 +70,26 @@ impl StreamActor {
         event.freeze()
     }
 
+    /// Tells the session that the reader has gone, unless it was the session that ended the stream.
     fn report_closed(&self) {
+        if self.ended {
+            return;
+        }
         if let Some(session) = self.session.upgrade() {
             session.do_send(StreamClosed { stream: self.token });
         }
     }
 
-    /// Looks again after the stall time, for as long as something waits.
+    /// Looks again when the reader will have stood still for too long, for as long as something waits.
     fn watch(&mut self, ctx: &mut Context<Self>) {
-        if self.watch.is_some() || self.sink.len() == 0 {
+        if self.watch.is_some() {
             return;
         }
-        let moved = self.sink.flow().moved();
-        self.watch = Some(ctx.run_later(self.stall, move |stream, ctx| {
+        let Some(since) = self.sink.waiting_since() else { return };
+        let rest = (since + self.stall).saturating_duration_since(Instant::now());
+        self.watch = Some(ctx.run_later(rest, |stream, ctx| {
             stream.watch = None;
-            if stream.sink.len() > 0 && stream.sink.flow().moved() == moved {
+            if stream.sink.waiting_since().is_some_and(|since| since.elapsed() >= stream.stall) {
                 log::warn!(generation = stream.token.generation(); "a stream that stands still is closed");
                 stream.report_closed();
                 ctx.stop();
@@ -97,15 +105,16 @@ impl Actor for StreamActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         let sink = self.sink.clone();
-        let closed = async move { sink.closed().await };
-        ctx.spawn(closed.into_actor(self).map(|(), stream, ctx| {
+        let gone = async move { sink.gone().await };
+        ctx.spawn(gone.into_actor(self).map(|(), stream, ctx| {
             stream.report_closed();
             ctx.stop();
         }));
     }
 
     fn stopped(&mut self, _: &mut Self::Context) {
-        self.sink.finish();
+        // a reader that stood still comes back for what it missed: it is all in the ring
+        self.sink.cut();
     }
 }
 
@@ -121,9 +130,10 @@ pub(crate) struct Prime {
 impl Handler<Prime> for StreamActor {
     type Result = ();
 
-    fn handle(&mut self, prime: Prime, _: &mut Self::Context) {
+    fn handle(&mut self, prime: Prime, ctx: &mut Self::Context) {
         let event = format!("id: {}\nretry: {}\ndata: \n\n", prime.id, prime.retry.as_millis());
         self.sink.push(Frame::kept(event.into()));
+        self.watch(ctx);
     }
 }
 
@@ -135,8 +145,9 @@ pub(crate) struct Hello;
 impl Handler<Hello> for StreamActor {
     type Result = ();
 
-    fn handle(&mut self, _: Hello, _: &mut Self::Context) {
+    fn handle(&mut self, _: Hello, ctx: &mut Self::Context) {
         self.sink.push(Frame::kept(Bytes::from_static(b":\n\n")));
+        self.watch(ctx);
     }
 }
 
@@ -162,7 +173,7 @@ impl Handler<Write> for StreamActor {
     }
 }
 
-/// Ends the stream after what was written. Sent by the session once nothing more can come.
+/// Ends the stream after what was written. Sent when the session lets go of the stream's reader, for whatever reason.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct End;
@@ -171,6 +182,8 @@ impl Handler<End> for StreamActor {
     type Result = ();
 
     fn handle(&mut self, _: End, ctx: &mut Self::Context) {
-        ctx.stop();
+        self.ended = true;
+        self.sink.finish();
+        self.watch(ctx);
     }
 }

@@ -37,11 +37,10 @@ pub fn serve(
     let (reply, admission) = oneshot::channel::<Admission>();
     let task = {
         let (router, stats, cancelled) = (router.clone(), stats.clone(), cancelled.clone());
-        let session = session.downgrade();
         actix_rt::spawn(async move {
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
-            let report = Report { call: admission.call, session, sent: false };
+            let report = admission.report;
             let running = stats.count(Counter::InFlight);
             let origin = Origin {
                 peer: admission.peer,
@@ -70,7 +69,10 @@ pub fn serve(
 }
 
 /// Reports a call's end, whatever it is: without it an id would stay taken for ever.
-struct Report {
+///
+/// Made by the session with the admission, so that there is no moment in which a call is in flight without one.
+#[derive(Debug)]
+pub(crate) struct Report {
     call: Token,
     /// Weak: a call keeps no session alive.
     session: WeakAddr<SessionActor>,
@@ -78,6 +80,10 @@ struct Report {
 }
 
 impl Report {
+    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>) -> Self {
+        Self { call, session, sent: false }
+    }
+
     fn send(mut self, reply: Reply) {
         self.sent = true;
         self.finished(Some(reply));

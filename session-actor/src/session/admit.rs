@@ -22,11 +22,12 @@ use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
 
 use super::{Kept, SessionActor, Way};
 use crate::{
-    link::CallLink,
+    link::{CallEnd, CallLink},
     outlet::{Accepts, Batch, Exchange, Outlet, Verdict},
     queue::Frame,
     state::{Phase, Refused},
     stats::Counter,
+    task::Report,
     token::Token,
 };
 
@@ -58,13 +59,22 @@ pub struct Admission {
     pub link: Arc<dyn Link>,
     /// After what silence the answer becomes a stream; `None` where it cannot.
     pub commit_after: Option<Duration>,
+    /// Reports the call's end, even if nobody takes the admission.
+    pub(crate) report: Report,
 }
 
-/// What stops a call's task.
+/// A call's task, as its session holds it. Dropping it, also with a session that panics, stops the task.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) abort: AbortHandle,
     pub(crate) cancelled: Cancelled,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // nothing happens to a task that has ended by itself
+        self.abort.abort();
+    }
 }
 
 impl Handler<Admit> for SessionActor {
@@ -72,10 +82,14 @@ impl Handler<Admit> for SessionActor {
 
     fn handle(&mut self, admit: Admit, ctx: &mut Self::Context) {
         let Admit { request, running, outlet, reply } = admit;
-        if self.state.find(&request.id).is_some() {
+        self.state.touch(Instant::now());
+        let method = self.router.method(&request.method);
+        // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
+        let is_second = matches!((&method, &outlet), (Ok(Method::Initialize), Outlet::Exchange(_)));
+        if !is_second && self.state.find(&request.id).is_some() {
             return self.refuse_duplicate(outlet, &request.id);
         }
-        match self.router.method(&request.method) {
+        match method {
             Ok(Method::Initialize) => self.initialize(outlet, &request, ctx),
             Ok(Method::Ping) => self.answer_empty(outlet, &request.id, Ok(())),
             _ if self.state.phase == Phase::New => {
@@ -138,11 +152,12 @@ impl SessionActor {
             Ok(admitted) => admitted,
             Err(refused) => return self.refuse_call(refused, outlet, &request.id),
         };
-        let link = Arc::new(CallLink::new(admitted.token(), session, flow));
-        let call = admitted.fill(Kept { running, outlet: Way::from(outlet), link: link.clone() });
+        let link = Arc::new(CallLink::new(admitted.token(), session.clone(), flow));
+        let call = admitted.fill(Kept { running, outlet: Way::from(outlet), link: CallEnd(link.clone()) });
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
-        // a task that was aborted in between is in the map with its abort handle, and leaves it like any other
-        drop(reply.send(Admission { call, request, peer, link, commit_after }));
+        let report = Report::new(call, session);
+        // a task that has gone in between, with its worker, drops the admission, whose report frees the id
+        drop(reply.send(Admission { call, request, peer, link, commit_after, report }));
     }
 
     fn refuse_call(&self, refused: Refused, outlet: Outlet, id: &RequestId) {

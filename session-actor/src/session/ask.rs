@@ -2,13 +2,12 @@
 //!
 //! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
 
-use std::time::Duration;
-
 use actix::{AsyncContext, Context, Handler, Message};
 use actix_mcp_router::{
     id::RequestId,
     jsonrpc::{encode_notification, encode_request},
     link::{AskError, Question, Room},
+    peer::ClientCapability,
 };
 use bytestring::ByteString;
 use serde_json::json;
@@ -41,21 +40,29 @@ impl Handler<Ask> for SessionActor {
             // the asker may have gone
             return drop(reply.send(Err(error)));
         }
-        let Some(id) = self.state.ask(call, nth, reply) else { return };
+        if room.0.is_none() {
+            // the stream has not moved for a second and is full: one more that must not be dropped would be one too many
+            log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
+            return drop(reply.send(Err(AskError::TimedOut)));
+        }
+        let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
+        let due = Instant::now() + timeout;
+        let Some(id) = self.state.ask(call, nth, due, reply) else {
+            let limit = self.state.limits.asks;
+            log::warn!(session = self.short(); "too many requests to the client are open (the limit is {limit})");
+            return;
+        };
         let wire_id = RequestId::Integer(id);
         let bytes = encode_request(&wire_id, question.method, &question.params);
         let frame = Frame { bytes, room, droppable: false };
+        let held = Held { id, call, needs: question.needs, frame };
         if self.state.phase < Phase::Ready {
             // MCP 2025-11-25 basic/lifecycle, Initialization: SHOULD NOT send requests before `initialized`
-            self.held.push(Held { id, call, frame });
-        } else if !self.send(call, frame, ctx) {
-            let unsupported =
-                question.needs.first().map_or(AskError::Gone, |need| AskError::Unsupported(*need));
-            self.resolve(id, Err(unsupported));
-            return;
+            self.held.push(held);
+        } else {
+            self.send_ask(held, ctx);
         }
-        let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
-        ctx.run_later(timeout, move |session, ctx| session.ask_timed_out(call, id, timeout, ctx));
+        self.watch_asks(due, ctx);
     }
 }
 
@@ -79,11 +86,35 @@ impl SessionActor {
         true
     }
 
-    fn ask_timed_out(&mut self, call: Token, id: i64, timeout: Duration, ctx: &mut Context<Self>) {
-        if self.resolve(id, Err(AskError::TimedOut)) {
-            log::debug!(session = self.short(), generation = call.generation(); "the client did not answer in {timeout:?}");
-            self.withdraw(call, id, "timed out", ctx);
+    fn send_ask(&mut self, ask: Held, ctx: &mut Context<Self>) {
+        if !self.send(ask.call, ask.frame, ctx) {
+            let unsupported = ask.needs.first().map_or(AskError::Gone, |need| AskError::Unsupported(*need));
+            self.resolve(ask.id, Err(unsupported));
         }
+    }
+
+    /// Sees that the open asks are looked at when one of them is due.
+    ///
+    /// One timer for all: each timer of an actor is polled at every message.
+    fn watch_asks(&mut self, due: Instant, ctx: &mut Context<Self>) {
+        if let Some((armed, timer)) = self.ask_timer {
+            if armed <= due {
+                return;
+            }
+            ctx.cancel_future(timer);
+        }
+        let timer = ctx.run_later(due.saturating_duration_since(Instant::now()), |session, ctx| {
+            session.ask_timer = None;
+            for (id, call) in session.state.overdue_asks(Instant::now()) {
+                log::debug!(session = session.short(), generation = call.generation(); "the client did not answer in time");
+                session.resolve(id, Err(AskError::TimedOut));
+                session.withdraw(call, id, "timed out", ctx);
+            }
+            if let Some(due) = session.state.next_ask_due() {
+                session.watch_asks(due, ctx);
+            }
+        });
+        self.ask_timer = Some((due, timer));
     }
 
     /// Tells the client that a request of ours is off.
@@ -113,7 +144,7 @@ impl SessionActor {
     /// Sends the requests that waited for `notifications/initialized`.
     pub(super) fn release_held(&mut self, ctx: &mut Context<Self>) {
         for held in std::mem::take(&mut self.held) {
-            self.send(held.call, held.frame, ctx);
+            self.send_ask(held, ctx);
         }
     }
 }
@@ -122,6 +153,8 @@ impl SessionActor {
 pub(super) struct Held {
     id: i64,
     call: Token,
+    /// What the client would have to have for it.
+    needs: &'static [ClientCapability],
     frame: Frame,
 }
 

@@ -4,7 +4,6 @@ use actix::{Handler, Message};
 use tokio::sync::oneshot;
 
 use super::SessionActor;
-use crate::stream::End;
 
 /// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
 #[derive(Debug, Message)]
@@ -19,8 +18,8 @@ impl Handler<Close> for SessionActor {
     }
 }
 
-/// Admits nothing more, ends the standalone streams, and tells when nothing is in flight. Sent by the transport when the client has closed its end or the
-/// server shuts down; if the actor is gone, the sender is dropped.
+/// Admits nothing more, ends the standalone streams, and tells when nothing is in flight. Sent by the transport when the
+/// client has closed its end or the server shuts down; if the actor is gone, the sender is dropped.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Drain {
@@ -35,9 +34,7 @@ impl Handler<Drain> for SessionActor {
 
     fn handle(&mut self, drain: Drain, _: &mut Self::Context) {
         self.state.drain();
-        for reader in self.state.take_standalone() {
-            reader.stream.do_send(End);
-        }
+        drop(self.state.take_standalone());
         if drain.deaf {
             self.deaf = true;
             self.state.drop_asks();

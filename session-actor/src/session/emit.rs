@@ -5,12 +5,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{SessionActor, Way};
-use crate::{
-    queue::Frame,
-    replay::EventId,
-    stream::{End, Write},
-    token::Token,
-};
+use crate::{queue::Frame, replay::EventId, stream::Write, token::Token};
 
 /// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
 #[derive(Debug, Message)]
@@ -30,7 +25,7 @@ impl Handler<Emit> for SessionActor {
 impl SessionActor {
     /// Sends on what waits in a call's outbox, in order.
     pub(super) fn fetch(&mut self, call: Token, ctx: &mut Context<Self>) {
-        let Some(link) = self.state.call_mut(call).map(|kept| kept.link.clone()) else { return };
+        let Some(link) = self.state.call_mut(call).map(|kept| kept.link.0.clone()) else { return };
         for frame in link.take() {
             self.send(call, frame, ctx);
         }
@@ -46,6 +41,7 @@ impl SessionActor {
             Way::Line | Way::Batch(_) if self.pipe.is_some() => self.push_line(frame),
             Way::Stream => self.send_event(call, frame),
             Way::Line | Way::Batch(_) | Way::Exchange(_) if frame.droppable => {
+                kept.link.0.flow().count_dropped();
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
             }
             // MCP 2025-11-25 basic/transports: the standalone stream is where a request of ours may go instead
@@ -63,8 +59,9 @@ impl SessionActor {
 
     /// Sends a message of no call on one standalone stream, the newest that moves; `false` if there is none.
     pub(super) fn send_standalone(&mut self, json: &Bytes) -> bool {
-        let sent =
-            self.state.emit_standalone(json, Instant::now(), |reader| reader.sink.len() < STANDALONE_QUEUE);
+        let sent = self.state.emit_standalone(json, Instant::now(), |reader| {
+            reader.sink.is_open() && reader.sink.len() < STANDALONE_QUEUE
+        });
         let Some((id, reader)): Option<(EventId, _)> = sent else { return false };
         reader.stream.do_send(Write { id, json: json.clone(), room: Default::default(), droppable: false });
         true
@@ -92,8 +89,7 @@ impl Handler<CloseStream> for SessionActor {
         self.fetch(close.call, ctx);
         self.commit(close.call, ctx);
         let Some(stream) = self.state.reader_of(close.call) else { return };
-        if let Some(reader) = self.state.drop_broken_stream(stream, Instant::now()) {
-            reader.stream.do_send(End);
-        }
+        // which ends it, after what was written
+        drop(self.state.drop_broken_stream(stream, Instant::now()));
     }
 }

@@ -12,7 +12,7 @@ use super::{Kept, SessionActor, Way};
 use crate::{
     outlet::{Head, Verdict},
     queue::Frame,
-    stream::{End, Write},
+    stream::Write,
     token::Token,
 };
 
@@ -31,10 +31,6 @@ impl Handler<Finished> for SessionActor {
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
         let Finished { call, reply } = finished;
-        if let Some(abort) = self.graces.remove(&call) {
-            // it ended by itself within its grace
-            drop(abort);
-        }
         // what the handler sent before its answer goes before it
         self.fetch(call, ctx);
         self.withdraw_all(call, ctx);
@@ -48,7 +44,7 @@ impl Handler<Finished> for SessionActor {
             return;
         };
         let Kept { outlet, link, .. } = taken.kept;
-        drop(link.end());
+        drop(link);
         match outlet {
             // the client may have gone, and then nobody waits
             Way::Exchange(exchange) => {
@@ -57,7 +53,6 @@ impl Handler<Finished> for SessionActor {
             Way::Stream => {
                 if let (Some(reader), Some(id)) = (taken.reader, taken.event) {
                     reader.stream.do_send(Write { id, json, room: Default::default(), droppable: false });
-                    reader.stream.do_send(End);
                 }
             }
             Way::Line => self.push_line(Frame::kept(json)),

@@ -15,7 +15,7 @@ mod notices;
 mod notified;
 mod streams;
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle};
 use actix_mcp_router::{
@@ -26,7 +26,10 @@ use actix_mcp_router::{
     router::Router,
 };
 use bytes::Bytes;
-use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    time::Instant,
+};
 
 pub(crate) use self::admit::Running;
 pub use self::{
@@ -42,14 +45,13 @@ pub use self::{
 };
 use crate::{
     limits::Limits,
-    link::CallLink,
+    link::CallEnd,
     outlet::{Exchange, Head, Outlet, Verdict},
     queue::{Flow, Frame, Sink},
     sessions::{Registered, SessionHandle, Sessions, new_id, short},
     state::{Phase, SessionState},
-    stats::{Counted, Counter},
-    stream::StreamActor,
-    token::Token,
+    stats::Counted,
+    stream::{End, StreamActor},
 };
 
 /// One session.
@@ -71,8 +73,10 @@ pub struct SessionActor {
     registered: Option<Registered>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<ask::Held>,
-    /// Grace periods of cancelled calls: what is aborted when they end. Keyed by the token the call had.
-    graces: HashMap<Token, AbortHandle>,
+    /// The timer of the requests to the client that are open, and when it fires; there is at most one.
+    ask_timer: Option<(Instant, SpawnHandle)>,
+    /// Bounds the cancelled calls that still have their grace: as many as may be in flight.
+    graces: Arc<Semaphore>,
     /// Told when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
@@ -96,7 +100,7 @@ pub(crate) struct Kept {
     /// Where its answer goes.
     outlet: Way,
     /// Its way back, shared with its handler.
-    link: Arc<CallLink>,
+    link: CallEnd,
 }
 
 /// Where a call's answer goes, once it was admitted.
@@ -111,10 +115,16 @@ enum Way {
     Batch(Arc<crate::outlet::Batch>),
 }
 
-/// The reader of a stream.
+/// The reader of a stream. Dropping it, also with a session that panics, ends the stream after what was written.
 pub(crate) struct Reader {
     stream: actix::Addr<StreamActor>,
     sink: Sink,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.stream.do_send(End);
+    }
 }
 
 /// What a session is made of.
@@ -152,9 +162,9 @@ impl SessionActor {
     ///
     /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] is the machine's fault.
     pub fn open(opening: Opening) -> Result<(actix::Addr<Self>, Arc<str>), OpenError> {
-        opening.sessions.check_room()?;
+        let open = opening.sessions.take_room()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
-        let open = opening.sessions.stats().count(Counter::Sessions);
+        let graces = Arc::new(Semaphore::new(opening.limits.in_flight.min(Semaphore::MAX_PERMITS)));
         let session = Self {
             router: opening.router,
             state: SessionState::new(opening.limits, Instant::now()),
@@ -165,7 +175,8 @@ impl SessionActor {
             sessions: opening.sessions,
             registered: None,
             held: Vec::new(),
-            graces: HashMap::new(),
+            ask_timer: None,
+            graces,
             drained: Vec::new(),
             deaf: false,
             flush: None,
@@ -253,19 +264,25 @@ impl SessionActor {
     }
 
     /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
-    fn stop(&mut self, call: Token, running: Running, reason: Option<String>, ctx: &mut Context<Self>) {
-        let Running { abort, cancelled } = running;
-        cancelled.fire(reason);
-        if !cancelled.is_listening() {
-            abort.abort();
+    ///
+    /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
+    fn stop(&self, running: Running, reason: Option<String>) {
+        running.cancelled.fire(reason);
+        if !running.cancelled.is_listening() {
             return;
         }
-        self.graces.insert(call, abort);
-        ctx.run_later(self.state.limits.grace, move |session, _| {
-            if let Some(abort) = session.graces.remove(&call) {
-                log::debug!(session = session.short(), generation = call.generation(); "a cancelled call used up its grace");
-                abort.abort();
+        let Ok(place) = self.graces.clone().try_acquire_owned() else {
+            let limit = self.state.limits.in_flight;
+            log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
+            return;
+        };
+        let grace = self.state.limits.grace;
+        actix_rt::spawn(async move {
+            tokio::time::sleep(grace).await;
+            if !running.abort.is_finished() {
+                log::debug!("a cancelled call used up its grace of {grace:?}");
             }
+            drop((running, place));
         });
     }
 
@@ -273,21 +290,15 @@ impl SessionActor {
     fn end(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
-        for (_, kept) in calls {
-            drop(kept.link.end());
-            kept.running.cancelled.fire(Some("the session has ended".to_owned()));
-            kept.running.abort.abort();
-            if let Way::Exchange(exchange) = kept.outlet {
+        for (_, Kept { running, outlet, link }) in calls {
+            drop(link);
+            if let Way::Exchange(exchange) = outlet {
                 // the client may have gone, and then nobody waits
                 drop(exchange.head.send(Head::Ended));
             }
+            self.stop(running, Some("the session has ended".to_owned()));
         }
-        for (_, abort) in self.graces.drain() {
-            abort.abort();
-        }
-        for reader in readers {
-            reader.stream.do_send(crate::stream::End);
-        }
+        drop(readers);
         self.held.clear();
         self.check_drained();
         if let Some(pipe) = &self.pipe {

@@ -23,7 +23,7 @@ impl Handler<Changed> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, changed: Changed, ctx: &mut Self::Context) {
-        if self.state.changed(changed.change) {
+        if self.state.changed(changed.change) && self.hears_notices() {
             self.schedule_flush(ctx);
         }
     }
@@ -33,6 +33,11 @@ impl Handler<Changed> for SessionActor {
 const PIPE_QUEUE: usize = 256; // messages
 
 impl SessionActor {
+    /// Whether there is a way for notices, be it full at the moment.
+    fn hears_notices(&self) -> bool {
+        self.pipe.is_some() || self.state.has_standalone()
+    }
+
     /// Sends the waiting notices in a moment, unless that is due already.
     pub(super) fn schedule_flush(&mut self, ctx: &mut Context<Self>) {
         if self.flush.is_none() && self.state.has_notices() {
@@ -49,8 +54,8 @@ impl SessionActor {
                 continue;
             }
             self.state.put_back(change);
-            // a pipe that is full drains; over HTTP the next standalone stream brings us back here
-            if self.pipe.is_some() {
+            // what is full drains; where there is nothing, the next standalone stream brings us back here
+            if self.hears_notices() {
                 self.schedule_flush(ctx);
             }
             return;

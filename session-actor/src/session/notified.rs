@@ -8,7 +8,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::{Kept, SessionActor, Way};
-use crate::{outlet::Head, state::Phase, stream::End};
+use crate::{outlet::Head, state::Phase};
 
 /// A notification of the client. Sent by the transport; lost with the session.
 #[derive(Debug, Message)]
@@ -64,18 +64,14 @@ impl SessionActor {
         self.withdraw_all(call, ctx);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
         let Kept { running, outlet, link } = taken.kept;
-        drop(link.end());
+        drop(link);
         match outlet {
             // the client may have gone, and then nobody waits
             Way::Exchange(exchange) => drop(exchange.head.send(Head::Cancelled)),
-            Way::Stream => {
-                if let Some(reader) = taken.reader {
-                    reader.stream.do_send(End);
-                }
-            }
+            Way::Stream => drop(taken.reader),
             Way::Line | Way::Batch(_) => {}
         }
-        self.stop(call, running, reason, ctx);
+        self.stop(running, reason);
         self.check_drained();
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     queue::{Flow, Source, queue},
     replay::EventId,
     stats::{Counted, Counter},
-    stream::{End, Hello, Prime, StreamActor, Write},
+    stream::{Hello, Prime, StreamActor, Write},
     token::Token,
 };
 
@@ -35,7 +35,7 @@ impl SessionActor {
             Way::Exchange(_) | Way::Stream | Way::Line | Way::Batch(_) => return,
         }
         let Way::Exchange(exchange) = std::mem::replace(&mut kept.outlet, Way::Stream) else { return };
-        let kept_flow = kept.link.flow().clone();
+        let kept_flow = kept.link.0.flow().clone();
         let make = self.reader_maker(kept_flow, ctx);
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
@@ -150,7 +150,7 @@ impl Handler<Resume> for SessionActor {
             .state
             .call_of(resume.last)
             .and_then(|call| self.state.call_mut(call))
-            .map(|kept| kept.link.flow().clone());
+            .map(|kept| kept.link.0.flow().clone());
         let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), ctx);
         let mut live = None;
         let mut events = None;
@@ -161,7 +161,8 @@ impl Handler<Resume> for SessionActor {
         });
         let resumed = resumed.ok_or(Unservable)?;
         if let Some(old) = resumed.replaced {
-            old.stream.do_send(End);
+            // what waits there is given to the new reader, and the room it holds is needed
+            old.sink.cut();
         }
         if let (Some(stream), Some(events)) = (live, events) {
             write_kept(&stream, resumed.events);
@@ -172,7 +173,6 @@ impl Handler<Resume> for SessionActor {
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, false, &mut events);
         write_kept(&reader.stream, resumed.events);
-        reader.stream.do_send(End);
         events.ok_or(Unservable)
     }
 }
