@@ -27,6 +27,7 @@ use actix_web::{HttpRequest, HttpResponse, Scope, http::Method, web};
 pub(crate) use self::options::HttpOptions;
 use self::refusal::{Refusal, Refused};
 pub use self::{
+    options::NotAllowable,
     ready::{http_server, listener, on_connect},
     shutdown::shutdown,
 };

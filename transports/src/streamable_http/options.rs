@@ -47,6 +47,18 @@ impl fmt::Debug for HttpOptions {
     }
 }
 
+/// What cannot be allowed, as it is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotAllowable {
+    /// No origin.
+    #[error("{0:?} is no origin: write scheme://host or scheme://host:port")]
+    Origin(String),
+    /// No host.
+    #[error("{0:?} is no host")]
+    Host(String),
+}
+
 impl Server {
     /// Allows web pages of this origin, such as `https://app.example`, beside those of the loopback interface.
     ///
@@ -55,12 +67,17 @@ impl Server {
     /// With the caller's line, if it is not `http[s]://host[:port]`.
     #[must_use]
     #[track_caller]
-    pub fn allow_origin(mut self, origin: &str) -> Self {
-        assert!(
-            self.http.allowed.origin(origin),
-            "{origin:?} is no origin: write scheme://host or scheme://host:port"
-        );
-        self
+    pub fn allow_origin(self, origin: &str) -> Self {
+        self.try_allow_origin(origin).unwrap_or_else(|wrong| panic!("{wrong}"))
+    }
+
+    /// Allows an origin that a configuration or a command line names, as [`allow_origin`](Self::allow_origin) does.
+    ///
+    /// # Errors
+    ///
+    /// If it is no origin.
+    pub fn try_allow_origin(mut self, origin: &str) -> Result<Self, NotAllowable> {
+        if self.http.allowed.origin(origin) { Ok(self) } else { Err(NotAllowable::Origin(origin.to_owned())) }
     }
 
     /// Allows requests for this host, under any port, beside the names of the loopback interface, and checks the Host header
@@ -71,9 +88,17 @@ impl Server {
     /// With the caller's line, if it is no host.
     #[must_use]
     #[track_caller]
-    pub fn allow_host(mut self, host: &str) -> Self {
-        assert!(self.http.allowed.host(host), "{host:?} is no host");
-        self
+    pub fn allow_host(self, host: &str) -> Self {
+        self.try_allow_host(host).unwrap_or_else(|wrong| panic!("{wrong}"))
+    }
+
+    /// Allows a host that a configuration or a command line names, as [`allow_host`](Self::allow_host) does.
+    ///
+    /// # Errors
+    ///
+    /// If it is no host.
+    pub fn try_allow_host(mut self, host: &str) -> Result<Self, NotAllowable> {
+        if self.http.allowed.host(host) { Ok(self) } else { Err(NotAllowable::Host(host.to_owned())) }
     }
 
     /// Does not check the Host header: for a server behind a proxy that has checked it.
