@@ -1,0 +1,155 @@
+//! The command line.
+
+use std::{fmt::Display, num::NonZeroUsize, str::FromStr, time::Duration};
+
+use actix_mcp::prelude::*;
+
+use crate::bearer::Tokens;
+
+pub(crate) const USAGE: &str = "\
+usage: everything [--http ADDR:PORT | --stdio] [FLAG]...
+
+  --http ADDR:PORT           serve Streamable HTTP at /mcp; 127.0.0.1:8080 by default
+  --stdio                    serve standard input and output
+  --session-idle SECONDS     how long an HTTP session may be idle
+  --keep-alive SECONDS       how long an event stream may be silent
+  --request-timeout SECONDS  how long a tool waits for the client's answer
+  --max-body BYTES           the largest HTTP request body
+  --max-line BYTES           the longest line of standard input
+  --page-size N              entries on a page of a list; all by default
+  --allow-origin ORIGIN      a web origin beside those of this machine; repeatable
+  --allow-host HOST          a host beside those of this machine; repeatable
+  --bearer NAME=TOKEN        ask for a token, which acts for NAME; repeatable
+  --state-key HEX            64 hex digits; without effect as yet
+  --json-response            answer in plain JSON where the client takes both
+  --odd-names                offer two tools with odd names
+  --stateless-only           not served yet
+";
+
+/// What the command line asks for.
+pub(crate) enum Command {
+    Run(Box<Args>),
+    Help,
+}
+
+/// A server to run.
+pub(crate) struct Args {
+    pub(crate) transport: Transport,
+    pub(crate) odd_names: bool,
+    pub(crate) tokens: Tokens,
+    pub(crate) options: Options,
+}
+
+/// How clients reach the server.
+pub(crate) enum Transport {
+    Http(String),
+    Stdio,
+}
+
+/// What is set on the server; the framework's default where it is absent.
+#[derive(Default)]
+pub(crate) struct Options {
+    session_idle: Option<Duration>,
+    keep_alive: Option<Duration>,
+    request_timeout: Option<Duration>,
+    max_body: Option<usize>,
+    max_line: Option<usize>,
+    page_size: Option<NonZeroUsize>,
+    origins: Vec<String>,
+    hosts: Vec<String>,
+    json_response: bool,
+}
+
+impl Command {
+    /// Reads the words after the program's name; an error says what is wrong with them.
+    pub(crate) fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut words = words;
+        let (mut transport, mut odd_names) = (None, false);
+        let (mut tokens, mut options) = (Tokens::default(), Options::default());
+        while let Some(word) = words.next() {
+            let flag = word.as_str();
+            let mut value = || words.next().ok_or_else(|| format!("{flag} needs a value"));
+            match flag {
+                "--http" => choose(&mut transport, Transport::Http(value()?))?,
+                "--stdio" => choose(&mut transport, Transport::Stdio)?,
+                "--session-idle" => options.session_idle = Some(seconds(flag, &value()?)?),
+                "--keep-alive" => options.keep_alive = Some(seconds(flag, &value()?)?),
+                "--request-timeout" => options.request_timeout = Some(seconds(flag, &value()?)?),
+                "--max-body" => options.max_body = Some(number(flag, &value()?)?),
+                "--max-line" => options.max_line = Some(number(flag, &value()?)?),
+                "--page-size" => options.page_size = Some(number(flag, &value()?)?),
+                "--allow-origin" => options.origins.push(value()?),
+                "--allow-host" => options.hosts.push(value()?),
+                "--bearer" => tokens.add(&value()?)?,
+                "--state-key" => check_key(&value()?)?,
+                "--json-response" => options.json_response = true,
+                "--odd-names" => odd_names = true,
+                "--stateless-only" => {
+                    return Err(
+                        "--stateless-only is not served yet: there is no revision without sessions".into()
+                    );
+                }
+                "--help" | "-h" => return Ok(Self::Help),
+                _ => return Err(format!("there is no flag {flag:?}")),
+            }
+        }
+        let transport = transport.unwrap_or_else(|| Transport::Http("127.0.0.1:8080".to_owned()));
+        Ok(Self::Run(Box::new(Args { transport, odd_names, tokens, options })))
+    }
+}
+
+impl Options {
+    /// Sets what was asked for; an error names what the server does not take.
+    pub(crate) fn apply(self, mut server: Server) -> Result<Server, String> {
+        if let Some(time) = self.session_idle {
+            server = server.session_idle(time);
+        }
+        if let Some(every) = self.keep_alive {
+            server = server.keep_alive(every);
+        }
+        if let Some(timeout) = self.request_timeout {
+            server = server.request_timeout(timeout);
+        }
+        if let Some(bytes) = self.max_body {
+            server = server.max_body(bytes);
+        }
+        if let Some(bytes) = self.max_line {
+            server = server.max_line(bytes);
+        }
+        if let Some(entries) = self.page_size {
+            server = server.page_size(entries.get());
+        }
+        if self.json_response {
+            server = server.json_response();
+        }
+        for origin in &self.origins {
+            server = server.try_allow_origin(origin).map_err(|err| format!("--allow-origin: {err}"))?;
+        }
+        for host in &self.hosts {
+            server = server.try_allow_host(host).map_err(|err| format!("--allow-host: {err}"))?;
+        }
+        Ok(server)
+    }
+}
+
+fn choose(transport: &mut Option<Transport>, choice: Transport) -> Result<(), String> {
+    match transport.replace(choice) {
+        None => Ok(()),
+        Some(_) => Err("--http and --stdio: one of them, and once".to_owned()),
+    }
+}
+
+fn seconds(flag: &str, text: &str) -> Result<Duration, String> {
+    let seconds = number(flag, text)?;
+    Duration::try_from_secs_f64(seconds).map_err(|err| format!("{flag} {text}: {err}"))
+}
+
+fn number<T: FromStr<Err: Display>>(flag: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|err| format!("{flag} {text}: {err}"))
+}
+
+/// The key seals the state of calls without a session, of which there are none yet.
+fn check_key(hex: &str) -> Result<(), String> {
+    let valid = hex.len() == 64 && hex.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if valid { Ok(()) } else { Err("--state-key takes 64 hex digits".to_owned()) }
+}

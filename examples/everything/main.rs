@@ -1,0 +1,101 @@
+//! Every kind of tool, resource and prompt there is, over Streamable HTTP or stdio: the server that test suites, clients
+//! and benchmarks talk to.
+//!
+//! Shows how a larger server is put together: modules that each offer a part, a command line that sets the server's
+//! options, bearer tokens checked by the application's own middleware, and a route of its own beside the endpoint.
+//!
+//! Run it: `cargo run --release --example everything`. It prints its URL and a curl line to try; `--help` lists the flags.
+//!
+//! Try: open `http://127.0.0.1:8080/stats` while a client runs `slow` or `ask`.
+
+mod args;
+mod bearer;
+mod changes;
+mod conformance;
+mod forms;
+mod prompts;
+mod questions;
+mod resources;
+mod stats;
+mod tools;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use actix_mcp::prelude::*;
+use actix_web::middleware::from_fn;
+
+use args::{Args, Command, Transport};
+use bearer::Tokens;
+
+/// What `cargo run --example everything` shows: enough to see a first answer.
+const TRY: &str = r#"-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'"#;
+
+/// Everything. The tools of the conformance suite come first, `test_simple_text` before all others.
+fn server(odd_names: bool) -> Server {
+    let mut server = Server::new("everything", env!("CARGO_PKG_VERSION"))
+        .instructions("For tests: each tool shows one thing that a server can do.");
+    server = conformance::offer(server);
+    server = forms::offer(server);
+    server = tools::offer(server);
+    server = questions::offer(server);
+    server = changes::offer(server);
+    if odd_names {
+        server = tools::offer_odd_names(server);
+    }
+    server = resources::offer(server);
+    prompts::offer(server)
+}
+
+/// Serves the endpoint `/mcp`, behind the tokens, and `/stats`, open to all.
+async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result<()> {
+    let (tokens, stats) = (web::Data::new(tokens), web::Data::new(server.clone()));
+    let http = actix_mcp::http_server(move || {
+        App::new()
+            .app_data(tokens.clone())
+            .app_data(stats.clone())
+            .route("/stats", web::get().to(stats::show))
+            .service(server.scope("/mcp").wrap(from_fn(bearer::check)))
+    })
+    .bind(address)?;
+    let mut stdout = io::stdout().lock();
+    for address in http.addrs() {
+        // nobody may be reading this: that is no reason not to serve
+        writeln!(stdout, "http://{address}/mcp").ok();
+        writeln!(stdout, "curl -i http://{address}/mcp {TRY}").ok();
+    }
+    drop(stdout);
+    http.run().await
+}
+
+#[actix_web::main]
+async fn main() -> io::Result<ExitCode> {
+    // logs go to standard error: over stdio, standard output belongs to the protocol
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
+    let run = match Command::read(std::env::args().skip(1)) {
+        Ok(Command::Run(args)) => args,
+        Ok(Command::Help) => {
+            io::stdout().write_all(args::USAGE.as_bytes())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(wrong) => {
+            eprintln!("everything: {wrong}; --help lists the flags");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let Args { transport, odd_names, tokens, options } = *run;
+    let server = match options.apply(server(odd_names)) {
+        Ok(server) => server,
+        Err(wrong) => {
+            eprintln!("everything: {wrong}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    match transport {
+        Transport::Http(address) => serve_http(server, &address, tokens).await?,
+        Transport::Stdio => server.stdio().await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,55 @@
+//! Tools that ask: the user, by a form or at a web page, and the client's model.
+
+use actix_mcp::{elicit::ElicitError, prelude::*, sample::SamplingRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Answer {
+    x: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Form,
+    Url,
+}
+
+/// Asks the user.
+#[tool]
+async fn ask(
+    /// What it is about.
+    target: Option<String>,
+    /// A form (the default), or a web page.
+    mode: Option<Mode>,
+    client: Client,
+) -> Result<String, String> {
+    let message = match &target {
+        Some(target) => format!("input wanted for {target}"),
+        None => "input wanted".to_owned(),
+    };
+    let answer = match mode.unwrap_or(Mode::Form) {
+        Mode::Form => client.elicit::<Answer>(message).await.map(|answer| answer.x),
+        Mode::Url => client.elicit_url(message, "https://example.com/auth").await.map(|()| String::new()),
+    };
+    match (answer, target) {
+        (Ok(x), None) => Ok(format!("accept:{x}")),
+        (Ok(x), Some(target)) => Ok(format!("accept:{x}:{target}")),
+        (Err(ElicitError::Declined), _) => Ok("declined".to_owned()),
+        (Err(ElicitError::Cancelled), _) => Ok("cancelled".to_owned()),
+        (Err(err), _) => Err(format!("ask failed: {err}")),
+    }
+}
+
+/// Asks the client's model.
+#[tool]
+async fn sample(client: Client) -> Result<String, String> {
+    let request = SamplingRequest::text("hello").max_tokens(10);
+    let answer = client.sample(request).await.map_err(|err| format!("ask failed: {err}"))?;
+    Ok(answer.text())
+}
+
+pub(crate) fn offer(server: Server) -> Server {
+    server.tool(ask).tool(sample)
+}

@@ -1,0 +1,176 @@
+//! Tools that answer: what they are given, late, in pieces, wrongly, or not at all.
+
+use std::time::Duration;
+
+use actix_mcp::prelude::*;
+use actix_web::rt::{spawn, time::sleep};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// A text that no client must ever see.
+pub(crate) const SECRET: &str = "PANIC-SECRET-7731 at /secret/path";
+
+/// Gives the text back.
+#[tool]
+async fn echo(text: String) -> String {
+    text
+}
+
+/// Waits, then gives the tag back.
+#[tool]
+async fn slow(
+    /// How long to wait, in milliseconds.
+    ms: u64,
+    tag: String,
+    /// Go on even when the call is cancelled, as long as the server lets it.
+    stubborn: Option<bool>,
+    cancelled: Cancelled,
+) -> String {
+    tokio::select! {
+        () = sleep(Duration::from_millis(ms)) => {}
+        // what is returned after this reaches nobody
+        () = cancelled.wait(), if stubborn != Some(true) => {}
+    }
+    tag
+}
+
+/// Reports progress from 1 to n, or the values that are given.
+#[tool]
+async fn progress(
+    n: Option<u32>,
+    /// How long to wait after each report, in milliseconds.
+    ms: Option<u64>,
+    /// The message of each report.
+    text: Option<String>,
+    /// Report these numbers, in this order.
+    values: Option<Vec<f64>>,
+    progress: Progress,
+) -> &'static str {
+    let n = n.unwrap_or(0);
+    let values = values.unwrap_or_else(|| (1..=n).map(f64::from).collect());
+    for value in values {
+        let mut report = progress.report(value).total(n);
+        if let Some(text) = &text {
+            report = report.message(text);
+        }
+        // progress must increase: a value that does not is refused, and passed over here
+        report.await.ok();
+        sleep(Duration::from_millis(ms.unwrap_or(0))).await;
+    }
+    "done"
+}
+
+/// Answers at once, and reports progress when it is too late.
+#[tool]
+async fn late(progress: Progress) -> &'static str {
+    spawn(async move {
+        sleep(Duration::from_millis(200)).await;
+        progress.report(1).total(1).await.ok();
+    });
+    "returned"
+}
+
+/// Logs n times to the client.
+#[tool]
+async fn log(level: Level, n: Option<u32>, log: Log) -> &'static str {
+    let log = log.named("fixture");
+    for n in 1..=n.unwrap_or(1) {
+        log.send(level, format!("log {n}"));
+    }
+    "logged"
+}
+
+/// Reports progress, then panics.
+#[tool]
+async fn panic(after: Option<u32>, progress: Progress) -> String {
+    for step in 1..=after.unwrap_or(0) {
+        progress.report(step).await.ok();
+    }
+    panic!("{SECRET}")
+}
+
+/// Takes nothing.
+#[tool]
+async fn none() -> &'static str {
+    "ok"
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its shape matters")]
+struct Typed {
+    n: u64,
+    opt: Option<String>,
+    #[serde(default)]
+    any: Value,
+}
+
+async fn typed(Args(_): Args<Typed>) -> &'static str {
+    "typed"
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Out {
+    /// What to result in: `ok`, `missing`, `wrong` or `error`
+    mode: Option<String>,
+}
+
+const OUT: &str = r#"{"type":"object","properties":{"v":{"type":"integer"}},"required":["v"]}"#;
+
+async fn out(Args(Out { mode }): Args<Out>) -> Result<ToolResult, serde_json::Error> {
+    Ok(match mode.as_deref() {
+        Some("missing") => ToolResult::text("nothing structured"),
+        Some("wrong") => ToolResult::new().structured(&json!({ "v": "x" }))?,
+        Some("error") => ToolResult::error("failed"),
+        _ => ToolResult::new().structured(&json!({ "v": 1 }))?,
+    })
+}
+
+/// Answers with so many times the letter x.
+#[tool]
+async fn big(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+/// Arguments that a proxy may route by, since they are repeated in headers.
+#[derive(Deserialize, JsonSchema)]
+struct Region {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: Option<String>,
+    #[schemars(extend("x-mcp-header" = "N"))]
+    n: Option<i64>,
+}
+
+async fn region(Args(Region { region, n }): Args<Region>) -> String {
+    let n = n.map_or("null".to_owned(), |n| n.to_string());
+    format!("region={} n={n}", region.as_deref().unwrap_or("null"))
+}
+
+async fn odd() -> &'static str {
+    "odd"
+}
+
+pub(crate) fn offer(server: Server) -> Server {
+    server
+        .tool(echo)
+        .tool(slow)
+        .tool(progress)
+        .tool(late)
+        .tool(log)
+        .tool(panic)
+        .tool(none)
+        .tool(Tool::new("typed", typed).description("Takes a number, perhaps a text, and anything."))
+        .tool(
+            Tool::new("out", out)
+                .description("Has an output schema, and may not keep to it.")
+                .output_schema(OUT),
+        )
+        .tool(big)
+        .tool(Tool::new("region", region).description("Shows the arguments that headers repeat."))
+}
+
+/// Names that a client must quote, or encode, to put them in a header.
+pub(crate) fn offer_odd_names(server: Server) -> Server {
+    let tool = |name| Tool::new(name, odd).description("Has an odd name.");
+    server.tool(tool("tööl")).tool(tool("=?base64?abc?="))
+}
