@@ -199,6 +199,7 @@ async fn out(Args(Mode { mode }): Args<Mode>) -> Result<ToolResult, serde_json::
         None | Some("ok") => ToolResult::new().structured(&json!({ "v": 1 }))?,
         Some("missing") => ToolResult::text("nothing structured"),
         Some("wrong") => ToolResult::new().structured(&json!({ "v": "x" }))?,
+        Some("error with structure") => ToolResult::error("failed").structured(&json!({ "error": "x" }))?,
         Some(_) => ToolResult::error("failed"),
     })
 }

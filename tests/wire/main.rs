@@ -6,8 +6,12 @@ mod arguments;
 mod batches;
 mod completions;
 mod end;
+#[path = "../schemas/everything.rs"]
+mod everything;
 mod fixture;
 mod ids;
 mod lines;
 mod pages;
+mod shapes;
 mod sizes;
+mod structured;
