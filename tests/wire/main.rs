@@ -12,6 +12,7 @@ mod fixture;
 mod ids;
 mod lines;
 mod pages;
+mod revisions;
 mod shapes;
 mod sizes;
 mod structured;
