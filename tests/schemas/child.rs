@@ -29,6 +29,22 @@ pub(crate) fn arguments(tool: &str) -> Vec<Value> {
         "summarize" => vec![json!({ "text": "A long text." })],
         // of `everything`, which has no arguments
         "contents" | "structured" | "ask" | "ask_url" | "sample" | "work" | "refuse" => vec![json!({})],
+        // of the wire tests' server
+        "echo" => vec![json!({ "text": "a\u{2028}b" })],
+        "slow" => vec![json!({ "ms": 1, "tag": "t" })],
+        "progress" => vec![json!({ "n": 2, "text": "step" }), json!({ "values": [0.5, 0.25, 1] })],
+        "log" => ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+            .map(|level| json!({ "level": level }))
+            .to_vec(),
+        "typed" => vec![json!({ "n": 1, "any": [null] }), json!({ "n": -1 }), json!([])],
+        "out" => ["ok", "missing", "wrong", "error"].map(|mode| json!({ "mode": mode })).to_vec(),
+        "big" => vec![json!({ "bytes": 100_000 })],
+        // adds a tool, and removes it
+        "toggle" => vec![json!({}), json!({})],
+        "touch" => vec![json!({ "uri": "mem://a" })],
+        "late" | "roots" | "panic" | "panic_in_drop" | "panic_in_display" | "fail" | "none" => {
+            vec![json!({})]
+        }
         _ => panic!("the tool `{tool}` is new here: add a row for it"),
     }
 }
@@ -44,7 +60,7 @@ pub(crate) struct Child {
     /// The method of request `n` at `n - 1`.
     asked: Vec<String>,
     /// The methods of its own requests and notifications.
-    pub(crate) said: BTreeSet<String>,
+    said: BTreeSet<String>,
 }
 
 impl Child {
@@ -206,21 +222,36 @@ impl Child {
         let id = self.asked.len();
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).expect("the server answers");
-            let message: Value = serde_json::from_str(&line).expect("a line is JSON");
-            let asked = &self.asked;
-            let method_of =
-                |id: &Value| asked.get(usize::try_from(id.as_u64()?).ok()?.checked_sub(1)?).cloned();
-            self.oracle.check_message(&message, method_of).unwrap_or_else(|fault| panic!("{fault}"));
+            let message = self.receive();
             if message.get("method").is_none() {
                 assert_eq!(message["id"], id, "the answer to another request: {message}");
                 return message;
             }
-            self.said.insert(text(&message["method"]).to_owned());
+        }
+    }
+
+    /// Asserts that the server has said, or still says by itself, what has this method.
+    pub(crate) fn hear(&mut self, method: &str) {
+        while !self.said.contains(method) {
+            self.receive();
+        }
+    }
+
+    /// Receives and judges a message, and answers it if it is a request.
+    fn receive(&mut self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE);
+        let line = line.unwrap_or_else(|_| panic!("nothing comes any more; so far: {:?}", self.said));
+        let message: Value = serde_json::from_str(&line).expect("a line is JSON");
+        let asked = &self.asked;
+        let method_of = |id: &Value| asked.get(usize::try_from(id.as_u64()?).ok()?.checked_sub(1)?).cloned();
+        self.oracle.check_message(&message, method_of).unwrap_or_else(|fault| panic!("{fault}"));
+        if let Some(method) = message.get("method") {
+            self.said.insert(text(method).to_owned());
             if message.get("id").is_some() {
                 self.serve(&message);
             }
         }
+        message
     }
 
     /// Answers what the server asks of its client.
@@ -230,7 +261,7 @@ impl Child {
             "sampling/createMessage" => {
                 json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "short" } })
             }
-            "roots/list" => json!({ "roots": [] }),
+            "roots/list" => json!({ "roots": [{ "uri": "file:///a", "name": "a" }] }),
             _ => json!({}),
         };
         self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));

@@ -1,11 +1,14 @@
 //! Every message a server sends fits the schema of the session's revision.
 //!
-//! Each example is started as a child process, [`everything`] in a thread, and spoken to as a client of each of the four revisions with a
-//! handshake: everything it lists is called, read or got, and each line it writes is judged by [`oracle`]. A tool
-//! that one gains needs a line in [`child::arguments`], or the test says so.
+//! Each example is started as a child process, [`everything`] and the wire tests' server in a thread, and spoken to as a
+//! client of each of the four revisions with a handshake: everything it lists is called, read or got, and each line it
+//! writes is judged by [`oracle`]. A tool that one gains needs a line in [`child::arguments`], or the test says so.
 
 mod child;
 mod everything;
+#[path = "../wire/fixture.rs"]
+#[allow(dead_code, reason = "the wire tests' helpers are in it too")]
+mod fixture;
 mod oracle;
 mod strength;
 
@@ -20,7 +23,7 @@ macro_rules! fits {
             // or it would be shown of messages that never came
             let methods: &[&str] = &$methods;
             for method in methods {
-                assert!(server.said.contains(*method), "no {method} among {:?}", server.said);
+                server.hear(method);
             }
             server.stop();
         }
@@ -31,6 +34,9 @@ const PROGRESS: &str = "notifications/progress";
 const LOG: &str = "notifications/message";
 const FORM: &str = "elicitation/create";
 const SAMPLE: &str = "sampling/createMessage";
+const ROOTS: &str = "roots/list";
+const UPDATED: &str = "notifications/resources/updated";
+const CHANGED: &str = "notifications/tools/list_changed";
 
 fits! {
     every_message_of_calculator_fits_2024_11_05: Child::example("calculator", "2024-11-05"), saying [];
@@ -46,8 +52,16 @@ fits! {
     every_message_of_everything_fits_2025_03_26: everything("2025-03-26"), saying [PROGRESS, SAMPLE, LOG];
     every_message_of_everything_fits_2025_06_18: everything("2025-06-18"), saying [PROGRESS, SAMPLE, FORM, LOG];
     every_message_of_everything_fits_2025_11_25: everything("2025-11-25"), saying [PROGRESS, SAMPLE, FORM, LOG];
+    every_message_of_the_fixture_fits_2024_11_05: fixture("2024-11-05"), saying [PROGRESS, SAMPLE, LOG, ROOTS, UPDATED, CHANGED];
+    every_message_of_the_fixture_fits_2025_03_26: fixture("2025-03-26"), saying [PROGRESS, SAMPLE, LOG, ROOTS, UPDATED, CHANGED];
+    every_message_of_the_fixture_fits_2025_06_18: fixture("2025-06-18"), saying [PROGRESS, SAMPLE, FORM, LOG, ROOTS, UPDATED, CHANGED];
+    every_message_of_the_fixture_fits_2025_11_25: fixture("2025-11-25"), saying [PROGRESS, SAMPLE, FORM, LOG, ROOTS, UPDATED, CHANGED];
 }
 
 fn everything(revision: &'static str) -> Child {
     Child::thread(everything::server, revision)
+}
+
+fn fixture(revision: &'static str) -> Child {
+    Child::thread(fixture::server, revision)
 }
