@@ -49,15 +49,11 @@ impl Origin {
         // no user, no path, not even an empty one
         let plain = !authority.as_str().contains('@') && text.ends_with(authority.as_str());
         let port = match authority.port() {
-            Some(port) => port.as_str().parse().ok()?,
-            None if authority.as_str().ends_with(':') => return None,
-            None => {
-                if https {
-                    443
-                } else {
-                    80
-                }
-            }
+            Some(port) => port.as_u16(),
+            // what follows the host is no port
+            None if authority.as_str() != authority.host() => return None,
+            None if https => 443,
+            None => 80,
         };
         plain.then(|| Self { https, host: authority.host().to_ascii_lowercase(), port })
     }
