@@ -80,7 +80,7 @@ async fn initialize_cannot_be_part_of_a_batch() {
         < {"id":"$absent","error":{"code":-32600}}
         > initialize 2025-03-26
         > [{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}},{"jsonrpc":"2.0","id":2,"method":"ping"}]
-        < [{"id":1,"error":{"code":-32600}},{"id":2,"result":{}}]
+        < [{"id":1,"error":{"code":-32600,"message":"`initialize` cannot be part of a batch"}},{"id":2,"result":{}}]
         "#,
     )
     .await;
