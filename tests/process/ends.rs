@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::program::{Program, example, hello};
 
-/// The drain time, and as much again for a machine that is busy.
-const DRAIN: std::ops::Range<Duration> = Duration::from_secs(5)..Duration::from_secs(10);
+/// The drain time. That it is not much exceeded is measured on paused time, in `tests/wire`; here a machine may be busy.
+const DRAIN: Duration = Duration::from_secs(5);
 
 #[test]
 fn without_a_client_it_ends_at_once() {
@@ -78,7 +78,7 @@ fn a_signal_ends_it_although_its_input_stays_open() {
             let start = Instant::now();
             program.signal(name);
             assert!(program.ended().well().is_empty());
-            assert!(start.elapsed() < DRAIN.start, "nothing was in flight");
+            assert!(start.elapsed() < DRAIN, "nothing was in flight");
             drop(stdin);
         }
     }
@@ -116,6 +116,6 @@ fn a_call_that_never_ends_is_cut_off_after_the_drain_time() {
     program.stdin = None;
     assert!(program.ended().well().is_empty());
     for took in [start.elapsed(), term.join().expect("the same with a signal")] {
-        assert!(DRAIN.contains(&took), "{took:?}");
+        assert!(took >= DRAIN, "{took:?}");
     }
 }
