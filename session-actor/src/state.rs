@@ -462,10 +462,11 @@ impl<C, R> SessionState<C, R> {
         self.touched = now;
     }
 
-    /// When the session will have been idle for too long, if nothing happens; `None` while it is busy.
+    /// When the session will have been idle for too long, if nothing happens; `None` while it is busy, or
+    /// if that is never.
     pub(crate) fn expires_at(&self) -> Option<Instant> {
         let idle = self.in_flight.is_empty() && self.readers.is_empty() && self.asks.is_empty();
-        idle.then(|| self.touched + self.limits.idle)
+        if idle { self.touched.checked_add(self.limits.idle) } else { None }
     }
 
     /// Subscribes to a resource; a second time is no more than once. `false` at the limit.

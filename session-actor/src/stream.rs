@@ -11,7 +11,6 @@ use actix::{
     WrapFuture,
 };
 use bytes::{BufMut, Bytes, BytesMut};
-use tokio::time::Instant;
 
 use actix_mcp_router::link::Room;
 
@@ -86,7 +85,7 @@ impl StreamActor {
             return;
         }
         let Some(since) = self.sink.waiting_since() else { return };
-        let rest = (since + self.stall).saturating_duration_since(Instant::now());
+        let rest = self.stall.saturating_sub(since.elapsed());
         self.watch = Some(ctx.run_later(rest, |stream, ctx| {
             stream.watch = None;
             if stream.sink.waiting_since().is_some_and(|since| since.elapsed() >= stream.stall) {

@@ -6,13 +6,17 @@ mod arguments;
 mod batches;
 mod completions;
 mod end;
-#[path = "../schemas/everything.rs"]
 mod everything;
 mod fixture;
 mod ids;
 mod lines;
+mod model;
 mod pages;
+mod puppet;
 mod revisions;
+mod sessions;
 mod shapes;
 mod sizes;
+mod standalone;
+mod streams;
 mod structured;

@@ -220,9 +220,8 @@ impl SessionActor {
 
     /// Looks whether the session has been idle for too long, at the time it could be.
     fn watch_idle(&self, ctx: &mut Context<Self>) {
-        let now = Instant::now();
-        let due = self.state.expires_at().unwrap_or(now + self.state.limits.idle);
-        ctx.run_later(due.saturating_duration_since(now), |session, ctx| {
+        let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
+        ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {
             if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
                 log::debug!(session = session.short(); "an idle session has expired");
                 session.end(ctx);

@@ -15,6 +15,8 @@ mod pipe;
 mod posts;
 mod script;
 
+pub use actix_mcp_session::outlet::{Accepts, Head, Verdict};
+
 pub use self::{
     contains::contains,
     pipe::Pipe,

@@ -6,13 +6,14 @@ use actix::Addr;
 use actix_mcp_router::{
     call::Bearings,
     jsonrpc::{Incoming, Payload, read},
+    peer::Principal,
     router::Router,
 };
 use actix_mcp_session::{
     outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
     replay::EventId,
-    session::{Answered, Close, Notified, OpenStream, Opening, Resume, SessionActor},
+    session::{Answered, Close, Drain, Notified, OpenError, OpenStream, Opening, Resume, SessionActor},
     sessions::Sessions,
     task,
 };
@@ -28,6 +29,7 @@ use crate::server::Server;
 #[derive(Clone, Debug)]
 pub struct Posts {
     session: Addr<SessionActor>,
+    id: Arc<str>,
     sessions: Sessions,
     router: Arc<Router>,
 }
@@ -41,6 +43,12 @@ pub struct Exchange {
 /// A stream of events.
 #[derive(Debug)]
 pub struct Stream(Source);
+
+impl From<Source> for Stream {
+    fn from(events: Source) -> Self {
+        Self(events)
+    }
+}
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,30 +68,50 @@ impl Posts {
     /// Opens a session without a handshake.
     #[must_use]
     pub fn open(server: &Server) -> Self {
+        Self::try_open(server, None).expect("no room for a session")
+    }
+
+    /// Opens a session for this principal, without a handshake.
+    ///
+    /// # Errors
+    ///
+    /// The session's, at the limit of sessions.
+    pub fn try_open(server: &Server, principal: Option<Principal>) -> Result<Self, OpenError> {
         let opening = Opening {
             router: server.router().clone(),
             sessions: server.sessions().clone(),
             limits: server.limits().clone(),
-            principal: None,
+            principal,
             pipe: None,
         };
-        let (session, _) = SessionActor::open(opening).expect("no room for a session");
-        Self { session, sessions: server.sessions().clone(), router: server.router().clone() }
+        let (session, id) = SessionActor::open(opening)?;
+        Ok(Self { session, id, sessions: server.sessions().clone(), router: server.router().clone() })
+    }
+
+    /// Whether this principal finds the session under its id.
+    #[must_use]
+    pub fn is_found_by(&self, principal: Option<&Principal>) -> bool {
+        self.sessions.get(&self.id, principal).is_some()
     }
 
     /// Opens a session and does the handshake at this revision; the client declares form and URL elicitation, sampling and
     /// roots.
     pub async fn connect(server: &Server, revision: &str) -> Self {
         let posts = Self::open(server);
+        posts.initialize(revision).await;
+        posts
+    }
+
+    /// Does the handshake, as [`connect`](Self::connect).
+    pub async fn initialize(&self, revision: &str) {
         let capabilities =
             json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} });
         let client = json!({ "name": "test", "version": "1" });
         let params =
             json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client });
-        let answer = posts.request("initialize", "initialize", params).json().await.1;
+        let answer = self.request("initialize", "initialize", params).json().await.1;
         assert_eq!(answer["result"]["protocolVersion"], revision);
-        posts.notify("notifications/initialized", json!({}));
-        posts
+        self.notify("notifications/initialized", json!({}));
     }
 
     /// Sends a request.
@@ -137,13 +165,26 @@ impl Posts {
 
     /// Opens a standalone stream.
     pub async fn stream(&self) -> Stream {
-        Stream(self.session.send(OpenStream).await.expect("the session has ended").expect("too many streams"))
+        self.try_stream().await.expect("too many streams")
+    }
+
+    /// Opens a standalone stream; `None` at the limit of streams.
+    pub async fn try_stream(&self) -> Option<Stream> {
+        self.session.send(OpenStream).await.expect("the session has ended").ok().map(Stream)
     }
 
     /// Comes back to a stream after this event; `None` if it cannot be served from there.
     pub async fn resume(&self, last: &str) -> Option<Stream> {
         let last: EventId = last.parse().ok()?;
         self.session.send(Resume { last }).await.expect("the session has ended").ok().map(Stream)
+    }
+
+    /// Lets running calls end and admits no more; resolves when nothing is in flight. `deaf` says that the client answers
+    /// nothing any more.
+    pub async fn drain(&self, deaf: bool) {
+        let (done, drained) = oneshot::channel();
+        self.session.do_send(Drain { done, deaf });
+        drained.await.expect("the session has ended");
     }
 
     /// Ends the session.
@@ -199,7 +240,13 @@ impl Exchange {
 impl Stream {
     /// The next event; `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<SseEvent> {
-        let bytes = self.0.next().await?;
+        let bytes = loop {
+            let bytes = self.0.next().await?;
+            // a comment is no event
+            if !bytes.starts_with(b":") {
+                break bytes;
+            }
+        };
         let text = std::str::from_utf8(&bytes).expect("events must be UTF-8");
         assert!(text.ends_with("\n\n"), "an event must end: {text:?}");
         let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
