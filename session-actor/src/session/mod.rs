@@ -14,6 +14,8 @@ mod finish;
 mod notices;
 mod notified;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc};
 

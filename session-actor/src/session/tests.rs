@@ -1,0 +1,154 @@
+//! What only the inside of a session can show: that it leaves nothing behind when it panics.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::{Addr, Context, Handler, Message};
+use actix_mcp_router::{
+    call::Bearings,
+    cancelled::Cancelled,
+    jsonrpc::{Incoming, Payload, read},
+    router::Router,
+    tool::Tool,
+};
+use bytes::Bytes;
+use tokio::sync::oneshot;
+
+use super::{Opening, SessionActor};
+use crate::{
+    limits::Limits,
+    outlet::{self, Accepts, Head, Outlet},
+    queue::Source,
+    session::{Notified, OpenStream},
+    sessions::Sessions,
+    stats::Snapshot,
+    task,
+};
+
+/// Makes the actor panic: a defect of ours, which nothing is known to cause.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Panic;
+
+impl Handler<Panic> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Panic, _: &mut Context<Self>) {
+        panic!("a test made the session panic");
+    }
+}
+
+async fn forever() {
+    std::future::pending().await
+}
+
+/// Has a grace of a thousand years.
+async fn listens(cancelled: Cancelled) {
+    cancelled.wait().await;
+    std::future::pending().await
+}
+
+struct Client {
+    session: Addr<SessionActor>,
+    sessions: Sessions,
+    router: Arc<Router>,
+    id: Arc<str>,
+}
+
+impl Client {
+    async fn connect() -> Self {
+        let mut router = Router::new("test", "1");
+        router.tool(Tool::new("forever", forever));
+        router.tool(Tool::new("listens", listens));
+        let (router, sessions) = (Arc::new(router), Sessions::default());
+        let opening = Opening {
+            router: router.clone(),
+            sessions: sessions.clone(),
+            limits: Limits::default(),
+            principal: None,
+            pipe: None,
+        };
+        let (session, id) = SessionActor::open(opening).unwrap();
+        let client = Self { session, sessions, router, id };
+        let params =
+            r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
+        let head = client.request(0, "initialize", params).await;
+        assert!(matches!(head, Ok(Head::Json { .. })));
+        client
+    }
+
+    fn request(&self, id: u32, method: &str, params: &str) -> oneshot::Receiver<Head> {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        let Ok(Payload::One(Incoming::Request(request))) = read(Bytes::from(text), self.router.limits())
+        else {
+            panic!("no request");
+        };
+        let (send, head) = oneshot::channel();
+        let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
+        let stats = self.sessions.stats();
+        task::serve(&self.session, &self.router, stats, request, outlet, Bearings::default());
+        head
+    }
+
+    fn call(&self, id: u32, tool: &str) -> oneshot::Receiver<Head> {
+        self.request(id, "tools/call", &format!(r#"{{"name":"{tool}"}}"#))
+    }
+
+    fn notify(&self, text: &'static str) {
+        let read = read(Bytes::from_static(text.as_bytes()), self.router.limits());
+        let Ok(Payload::One(Incoming::Notification(notification))) = read else { panic!("no notification") };
+        self.session.do_send(Notified { notification });
+    }
+}
+
+async fn rest(mut source: Source) -> usize {
+    let mut events = 0;
+    while source.next().await.is_some() {
+        events += 1;
+    }
+    events
+}
+
+#[actix_rt::test]
+async fn a_session_that_panics_leaves_no_entry_no_handler_and_no_stream() {
+    tokio::time::pause();
+    let client = Client::connect().await;
+    let standalone = client.session.send(OpenStream).await.unwrap().unwrap();
+    let pending = client.call(1, "forever");
+    let streaming = client.call(2, "forever");
+    let Ok(Head::Events(stream)) = streaming.await else { panic!("silence commits it to a stream") };
+    drop(pending);
+    let late = client.call(3, "forever");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(client.sessions.stats().snapshot().in_flight, 3);
+    assert!(client.sessions.get(&client.id, None).is_some());
+
+    client.session.do_send(Panic);
+    assert!(late.await.is_err(), "its head is dropped");
+    assert_eq!((rest(stream).await, rest(standalone).await), (1, 1), "they end after what was written");
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert!(client.sessions.get(&client.id, None).is_none());
+    assert_eq!(client.sessions.stats().snapshot(), Snapshot::default());
+}
+
+#[actix_rt::test]
+async fn a_handler_that_listens_has_its_grace_and_no_more_also_when_its_session_ends() {
+    tokio::time::pause();
+    let client = Client::connect().await;
+    let in_flight = || client.sessions.stats().snapshot().in_flight;
+    drop(client.call(1, "listens"));
+    drop(client.call(2, "forever"));
+    drop(client.call(3, "listens"));
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(in_flight(), 3);
+    client.notify(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(in_flight(), 3, "it has its grace");
+    client.session.do_send(super::Close);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(in_flight(), 2, "who does not listen is dropped at once");
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!(in_flight(), 1, "the first one's grace is over");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(in_flight(), 0);
+    assert_eq!(client.sessions.stats().snapshot(), Snapshot::default());
+}
