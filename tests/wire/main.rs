@@ -6,6 +6,7 @@ mod arguments;
 mod batches;
 mod completions;
 mod end;
+#[path = "../schemas/everything.rs"]
 mod everything;
 mod fixture;
 mod ids;

@@ -3,6 +3,8 @@
 //!
 //! The model says what the client of each call must have been sent; the system is the real session actor on paused time.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::{future::Future, pin::Pin, time::Duration};
 
 use actix_mcp::{

@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** whatever a puppet says carries its key, so a message on a foreign stream is seen as one.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},

@@ -1,5 +1,7 @@
 //! Standalone streams: what concerns no request, each message on exactly one of them.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::time::Duration;
 
 use actix_mcp::testing::{Posts, paused, settle};

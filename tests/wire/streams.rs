@@ -1,5 +1,7 @@
 //! A request's own stream, at the session's side of HTTP: what goes there, and what happens when it breaks.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::time::Duration;
 
 use actix_mcp::testing::{Accepts, Head, Posts, Stream, Verdict, paused, settle};
