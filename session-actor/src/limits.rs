@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::replay::ReplayLimits;
+pub use crate::replay::ReplayLimits;
 
 /// The limits of a session.
 #[derive(Clone, Debug)]

@@ -152,17 +152,23 @@ impl<C, R> SessionState<C, R> {
     /// Claims an id for a call, which is admitted once the claim is filled. Nothing exists for one that is refused.
     pub(crate) fn admit(&mut self, id: RequestId, now: Instant) -> Result<Admitted<'_, C>, Refused> {
         self.touched = now;
-        let in_flight = self.in_flight.len();
+        let room = self.check_room();
         let Some(claim) = self.in_flight.claim(&mut self.generations, id) else {
             return Err(Refused::Duplicate);
         };
+        room?;
+        Ok(Admitted(claim))
+    }
+
+    /// Whether one more call could be admitted, whatever its id.
+    pub(crate) fn check_room(&self) -> Result<(), Refused> {
         if self.draining {
             return Err(Refused::Draining);
         }
-        if in_flight >= self.limits.in_flight {
+        if self.in_flight.len() >= self.limits.in_flight {
             return Err(Refused::Full);
         }
-        Ok(Admitted(claim))
+        Ok(())
     }
 
     pub(crate) fn call_mut(&mut self, call: Token) -> Option<&mut C> {

@@ -3,8 +3,17 @@
 //!
 //! `client` is the other side of the wire, `served` the server and a client of one session, `fixture` what is served.
 
+mod bodies;
 mod client;
 #[path = "../wire/fixture.rs"]
 mod fixture;
+mod logs;
+mod methods;
+mod order;
+mod origins;
+mod owner;
+mod refused;
 mod requests;
 mod served;
+mod sessions;
+mod streams;

@@ -111,7 +111,11 @@ impl Handler<Admit> for SessionActor {
                 self.answer_empty(outlet, &request.id, result);
             }
             Ok(_) => self.run(request, running, outlet, reply, ctx),
-            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+            Err(error) => match self.state.check_room() {
+                Ok(()) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+                // limits come before methods
+                Err(refused) => self.refuse_call(refused, outlet, &request.id),
+            },
         }
     }
 }

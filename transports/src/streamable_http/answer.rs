@@ -1,5 +1,6 @@
 //! From the session's head to an HTTP response: the one table of statuses.
 
+use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
 use actix_mcp_session::{
     outlet::{Accepts, Head, Verdict},
     queue::Source,
@@ -30,10 +31,16 @@ fn status(verdict: Verdict) -> (StatusCode, Option<u32>) {
 }
 
 impl Endpoint {
-    /// Answers with what the session decided; `None` is a session that ended before it could.
-    pub(super) async fn answer(&self, head: Option<Head>, accepts: Accepts) -> HttpResponse {
+    /// Answers the request of this id with what the session decided; `None` is a session that ended before it could.
+    pub(super) async fn answer(
+        &self,
+        head: Option<Head>,
+        accepts: Accepts,
+        id: Option<&RequestId>,
+    ) -> HttpResponse {
         match head {
-            Some(Head::Json { json, verdict: Verdict::Answered(None) }) if accepts == Accepts::Events => {
+            // an answer, also one that is an error, comes in what the client reads; only refusals are always JSON
+            Some(Head::Json { json, verdict: Verdict::Answered(_) }) if accepts == Accepts::Events => {
                 one_event(&json)
             }
             Some(Head::Json { json, verdict }) => {
@@ -49,7 +56,7 @@ impl Endpoint {
             // cancelled by its own client: nothing is to be said, and the exchange must end all the same
             Some(Head::Cancelled) if accepts == Accepts::Json => HttpResponse::Accepted().finish(),
             Some(Head::Cancelled) => stream_head().body(Bytes::new()),
-            Some(Head::Ended) | None => Refusal::no_session().response(),
+            Some(Head::Ended) | None => Refusal::no_session().of(id).response(ErrorId::Absent),
         }
     }
 

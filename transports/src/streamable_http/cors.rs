@@ -19,13 +19,12 @@ const READ: &str = "Mcp-Session-Id, WWW-Authenticate";
 const MAX_AGE: u32 = 600; // seconds
 
 /// Answers OPTIONS. The Origin header has passed the check.
-pub(super) fn preflight(request: &HttpRequest, origin: Option<&HeaderValue>) -> HttpResponse {
-    let mut response = HttpResponse::NoContent();
-    response
+pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
+    HttpResponse::NoContent()
         .insert_header((ACCESS_CONTROL_ALLOW_METHODS, METHODS))
         .insert_header((ACCESS_CONTROL_ALLOW_HEADERS, allowed_headers(request)))
-        .insert_header((ACCESS_CONTROL_MAX_AGE, MAX_AGE));
-    allow(response.finish(), origin)
+        .insert_header((ACCESS_CONTROL_MAX_AGE, MAX_AGE))
+        .finish()
 }
 
 /// The headers of the protocol, and those of `Mcp-Param-*` that the request names: a wildcard does not stand for these.

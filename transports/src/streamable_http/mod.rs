@@ -21,7 +21,7 @@ mod sse;
 
 use std::{cell::Cell, fmt, rc::Rc};
 
-use actix_mcp_router::{call::Bearings, peer::Principal};
+use actix_mcp_router::{call::Bearings, era, jsonrpc::ErrorId, peer::Principal};
 use actix_web::{HttpRequest, HttpResponse, Scope, http::Method, web};
 
 pub(crate) use self::options::HttpOptions;
@@ -67,15 +67,28 @@ impl Endpoint {
 
     async fn serve(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
         self.warn_of_bare_server(&request);
-        let origin = match self.options().allowed.check(&request) {
+        let origin = match self.options().allowed.check_origin(&request) {
             Ok(origin) => origin,
-            Err(refusal) => return refusal.response(),
+            // nobody may read this one, and caches must know that it depends on the origin
+            Err(refused) => return cors::allow(refused.response(ErrorId::Absent), None),
         };
-        if request.method() == Method::OPTIONS {
-            return cors::preflight(&request, origin.as_ref());
-        }
-        let response = self.dispatch(&request, payload).await.unwrap_or_else(|refused| refused.response());
+        let response = match self.options().allowed.check_host(&request) {
+            Err(refused) => refused.response(ErrorId::Absent),
+            Ok(()) if request.method() == Method::OPTIONS => cors::preflight(&request),
+            Ok(()) => {
+                let response = self.dispatch(&request, payload).await;
+                response.unwrap_or_else(|refused| refused.response(self.no_id(&request)))
+            }
+        };
         cors::allow(response, origin.as_ref())
+    }
+
+    /// What stands for an id that was not read: the schema of the request's session decides, where there is one.
+    fn no_id(&self, request: &HttpRequest) -> ErrorId<'static> {
+        let id = headers::single(request, &headers::SESSION_ID).ok().flatten();
+        let principal = self.principal(request);
+        let session = id.and_then(|id| self.server.sessions().get(id, principal.as_ref()));
+        session.map_or(ErrorId::Absent, |session| era::unreadable_id(session.peer.revision))
     }
 
     async fn dispatch(&self, request: &HttpRequest, payload: web::Payload) -> Result<HttpResponse, Refused> {

@@ -126,6 +126,13 @@ impl Server {
         self
     }
 
+    /// Sets how long a request body may make no progress. 10 s by default; then it is 408.
+    #[must_use]
+    pub fn body_idle(mut self, time: Duration) -> Self {
+        self.http.body_idle = time;
+        self
+    }
+
     /// Sets how long a stream may be silent before a comment shows that it lives. 15 s by default.
     #[must_use]
     pub fn keep_alive(mut self, every: Duration) -> Self {

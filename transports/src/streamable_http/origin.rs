@@ -46,16 +46,11 @@ impl Origin {
             "http" => false,
             _ => return None,
         };
-        // no user, no path, not even an empty one
-        let plain = !authority.as_str().contains('@') && text.ends_with(authority.as_str());
-        let port = match authority.port() {
-            Some(port) => port.as_u16(),
-            // what follows the host is no port
-            None if authority.as_str() != authority.host() => return None,
-            None if https => 443,
-            None => 80,
-        };
-        plain.then(|| Self { https, host: authority.host().to_ascii_lowercase(), port })
+        let (host, port) = split(authority)?;
+        let default = if https { 443 } else { 80 };
+        // no path, not even an empty one
+        let plain = text.ends_with(authority.as_str());
+        plain.then(|| Self { https, host, port: port.unwrap_or(default) })
     }
 }
 
@@ -92,19 +87,24 @@ impl Allowed {
         format!("loopback Origins and {} more; {hosts}", self.origins.len())
     }
 
-    /// Refuses a request from a page, or through a name, that is not allowed. Gives the Origin header, where there is one.
-    pub(super) fn check(&self, request: &HttpRequest) -> Result<Option<HeaderValue>, Refused> {
+    /// Refuses a request from a page that is not allowed. Gives the Origin header, where there is one.
+    pub(super) fn check_origin(&self, request: &HttpRequest) -> Result<Option<HeaderValue>, Refused> {
         let mut origins = request.headers().get_all(ORIGIN);
         let origin = origins.next();
         if origins.next().is_some() || !origin.is_none_or(|origin| self.takes_origin(origin)) {
             log::warn!("refused a request of an Origin that is not allowed");
             return Err(Refusal::forbidden("`Origin` is not allowed").into());
         }
-        if !self.takes_host(request) {
-            log::warn!("refused a request for a Host that is not allowed");
-            return Err(Refusal::forbidden("`Host` is not allowed").into());
-        }
         Ok(origin.cloned())
+    }
+
+    /// Refuses a request through a name that is not allowed.
+    pub(super) fn check_host(&self, request: &HttpRequest) -> Result<(), Refused> {
+        if self.takes_host(request) {
+            return Ok(());
+        }
+        log::warn!("refused a request for a Host that is not allowed");
+        Err(Refusal::forbidden("`Host` is not allowed").into())
     }
 
     fn takes_origin(&self, origin: &HeaderValue) -> bool {
@@ -134,8 +134,22 @@ impl Allowed {
 /// The host of `host[:port]`, in lower case.
 fn host(text: &str) -> Option<String> {
     let authority: Authority = text.parse().ok()?;
-    let plain = !authority.as_str().contains('@');
-    plain.then(|| authority.host().to_ascii_lowercase())
+    split(&authority).map(|(host, _)| host)
+}
+
+/// The host in lower case, and the port if there is one: no user before the one, nothing but digits in the other, which
+/// the parser of `Authority` does not see to.
+fn split(authority: &Authority) -> Option<(String, Option<u16>)> {
+    let host = authority.host().to_ascii_lowercase();
+    let port = match authority.as_str().strip_prefix(authority.host())? {
+        "" => None,
+        rest => {
+            let digits =
+                rest.strip_prefix(':').filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()))?;
+            Some(digits.parse().ok()?)
+        }
+    };
+    Some((host, port))
 }
 
 #[cfg(test)]
@@ -171,6 +185,7 @@ mod tests {
             "ftp://localhost",
             "http://localhost:",
             "http://localhost:99999",
+            "http://localhost:+80",
             "http://127.0.0.1.evil.example",
             "file://",
             "http://localhost:80 http://evil.example",

@@ -70,8 +70,9 @@ impl Endpoint {
     ) -> HttpResponse {
         match message {
             Incoming::Request(message) => {
+                let id = message.id.clone();
                 let head = self.serve_request(&session.addr, request, accepts, message);
-                self.answer(head.await.ok(), accepts).await
+                self.answer(head.await.ok(), accepts, Some(&id)).await
             }
             Incoming::Notification(notification) => {
                 session.addr.do_send(Notified { notification });
@@ -137,9 +138,10 @@ impl Endpoint {
         })?;
         // ends the session unless its client has learnt its id
         let unborn = Unborn(Some(session.clone()));
+        let request_id = message.id.clone();
         let head = self.serve_request(&session, request, accepts, message).await.ok();
         let opened = matches!(head, Some(Head::Json { verdict: Verdict::Answered(None), .. }));
-        let mut response = self.answer(head, accepts).await;
+        let mut response = self.answer(head, accepts, Some(&request_id)).await;
         if opened && let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(headers::SESSION_ID, id);
             unborn.keep();
@@ -182,7 +184,7 @@ impl Endpoint {
         match head.await.ok() {
             // only notifications and answers, or nothing that is left to be answered
             None | Some(Head::Cancelled) => Ok(HttpResponse::Accepted().finish()),
-            head => Ok(self.answer(head, accepts).await),
+            head => Ok(self.answer(head, accepts, None).await),
         }
     }
 }

@@ -104,9 +104,10 @@ impl Refusal {
         self
     }
 
-    pub(super) fn response(&self) -> HttpResponse {
+    /// The refusal as a response. `no_id` stands for an id that was not read.
+    pub(super) fn response(&self, no_id: ErrorId<'_>) -> HttpResponse {
         log::debug!(code = self.error.code.0; "refused with {}: {}", self.status.as_u16(), self.error.message);
-        let id = self.id.as_ref().map_or(ErrorId::Absent, ErrorId::Given);
+        let id = self.id.as_ref().map_or(no_id, ErrorId::Given);
         let mut response = HttpResponse::build(self.status);
         response.insert_header((CONTENT_TYPE, "application/json"));
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
