@@ -5,8 +5,11 @@
 
 mod bodies;
 mod client;
+mod compress;
+mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
+mod limits;
 mod logs;
 mod methods;
 mod order;
@@ -17,3 +20,4 @@ mod requests;
 mod served;
 mod sessions;
 mod streams;
+mod times;

@@ -39,6 +39,7 @@ impl Served {
         let app = app.map_err(|error: actix_web::Error| error.error_response());
         let http = HttpService::build()
             .h1_allow_half_closed(false)
+            .keep_alive(Duration::from_secs(30))
             .on_connect_ext(|io: &DuplexStream, extensions| actix_mcp::on_connect(io, extensions))
             .h1(app);
         let http = Rc::new(http.new_service(()).await.expect("the service must start"));

@@ -228,7 +228,7 @@ async fn a_second_initialize_is_refused_and_changes_nothing() {
     };
     // also under a live id, where it evicts nothing
     Refusal::new(400, -32600, "already initialized").of(6).check(client.send(&again(6)).await, "again").await;
-    Refusal::new(409, -32600, "request id 5")
+    Refusal::new(400, -32600, "already initialized")
         .of(5)
         .check(client.send(&again(5)).await, "under a live id")
         .await;

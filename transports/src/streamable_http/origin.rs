@@ -3,6 +3,8 @@
 //! **Invariant:** origins are compared as parsed scheme, host and port, never as text.
 // MCP 2025-11-25 basic/transports, Security Warning: MUST validate the Origin header; 403 if it is invalid
 
+use std::net::IpAddr;
+
 use actix_web::{
     HttpRequest,
     http::{
@@ -112,9 +114,15 @@ impl Allowed {
         origin.is_some_and(|origin| LOOPBACK.contains(&&*origin.host) || self.origins.contains(&origin))
     }
 
+    /// Whether the Host header matters on a socket with this address of its own.
+    fn checks_host(&self, local: IpAddr) -> bool {
+        // on a socket of both families, 127.0.0.1 is ::ffff:127.0.0.1
+        !self.any_host && (!self.hosts.is_empty() || local.to_canonical().is_loopback())
+    }
+
     /// Against DNS rebinding: a name of somebody else's that points to the loopback interface is not taken.
     fn takes_host(&self, request: &HttpRequest) -> bool {
-        if self.any_host || (self.hosts.is_empty() && !ready::local_addr(request).ip().is_loopback()) {
+        if !self.checks_host(ready::local_addr(request).ip()) {
             return true;
         }
         let mut hosts = request.headers().get_all(HOST);
@@ -192,6 +200,27 @@ mod tests {
         ] {
             assert!(!allows(&allowed, origin), "{origin}");
         }
+    }
+
+    #[test]
+    fn the_host_matters_on_loopback_and_wherever_one_was_allowed() {
+        let checks = |allowed: &Allowed, local: &str| allowed.checks_host(local.parse().unwrap());
+        let mut allowed = Allowed::default();
+        for (local, checked) in [
+            ("127.0.0.1", true),
+            ("127.0.0.53", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("172.17.0.2", false),
+            ("::ffff:172.17.0.2", false),
+            ("2001:db8::1", false),
+        ] {
+            assert_eq!(checks(&allowed, local), checked, "{local}");
+        }
+        assert!(allowed.host("mcp.example"));
+        assert!(checks(&allowed, "172.17.0.2"));
+        allowed.any_host();
+        assert!(!checks(&allowed, "127.0.0.1"));
     }
 
     #[test]

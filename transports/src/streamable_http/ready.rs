@@ -22,6 +22,9 @@ const PROBE_EVERY: Duration = Duration::from_secs(5);
 /// What the kernel may hold for a reader that stands still.
 const SEND_BUFFER: usize = 256 * 1024; // bytes
 const BACKLOG: i32 = 1024; // connections
+/// A connection may be idle for this long. actix-http counts from when it has taken the end of a response, even if its reader
+/// has not: a reader that is slower than this loses the rest, so it is as long as a stream may stand still.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// A connection that [`on_connect`] has seen.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,7 @@ where
 {
     HttpServer::new(factory)
         .h1_allow_half_closed(false)
+        .keep_alive(KEEP_ALIVE)
         .tcp_nodelay(true)
         .on_connect(on_connect)
         .shutdown_signal(shutdown::on_signal())

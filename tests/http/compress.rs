@@ -1,0 +1,59 @@
+//! Compression around the endpoint: events are readable at once, and single answers may be compressed.
+
+use std::time::Duration;
+
+use actix_mcp::testing::paused;
+use actix_web::{App, middleware::Compress};
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{
+    client::Request,
+    fixture::server,
+    served::{Client, Served, call_with_progress, initialize, message},
+};
+
+const ENCODINGS: (&str, &str) = ("Accept-Encoding", "gzip, br, zstd");
+
+// C60
+#[actix_web::test]
+async fn behind_an_encoder_each_event_is_readable_at_once() {
+    paused();
+    let server = server();
+    let served = Served::app(App::new().wrap(Compress::default()).service(server.scope("/mcp"))).await;
+    let client = Client::open_with(&served, initialize("2025-11-25"), &[]).await;
+    let mut get =
+        client.send(&client.dress(Request::get()).header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
+    let call = client.request(&call_with_progress(1, "progress", json!({ "n": 5, "ms": 500 }), "p"));
+    let start = Instant::now();
+    let mut stream = client.send(&call.header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
+    for step in 0..5 {
+        let message = stream.message().await.unwrap();
+        assert_eq!(message["params"]["progress"], f64::from(step + 1));
+        let due = Duration::from_millis(500) * step;
+        assert!(start.elapsed() < due + Duration::from_millis(100), "{:?}", start.elapsed());
+    }
+    assert!(stream.message().await.unwrap()["result"].is_object());
+    assert!(get.event().await.is_some());
+    let start = Instant::now();
+    client.call(2, "toggle", json!({})).await.expect(200).await;
+    assert_eq!(get.message().await.unwrap()["method"], "notifications/tools/list_changed");
+    assert!(start.elapsed() < Duration::from_millis(100));
+}
+
+// C60
+#[actix_web::test]
+async fn behind_an_encoder_a_single_answer_is_compressed() {
+    paused();
+    let server = server();
+    let served = Served::app(App::new().wrap(Compress::default()).service(server.scope("/mcp"))).await;
+    let client = Client::open_with(&served, initialize("2025-11-25"), &[]).await;
+    let list = client.request(&message(1, "tools/list", json!({})));
+    let mut response = client.send(&list.clone().header("Accept-Encoding", "gzip")).await.expect(200).await;
+    assert_eq!(response.header("content-encoding"), Some("gzip"));
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let compressed = response.bytes().await;
+    assert_eq!(compressed[..2], [0x1f, 0x8b]);
+    let plain = client.send(&list).await.expect(200).await.bytes().await;
+    assert!(compressed.len() < plain.len() / 2);
+}
