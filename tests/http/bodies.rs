@@ -22,7 +22,7 @@ fn echo(client: &Client, length: usize) -> Request {
 }
 
 fn assert_echoed(answer: &Value, request: &Request) {
-    let sent: Value = serde_json::from_str(&request.text()).unwrap();
+    let sent: Value = serde_json::from_str(&request.text()).expect("the body is JSON");
     assert!(answer["result"]["content"][0]["text"] == sent["params"]["arguments"]["text"]);
 }
 

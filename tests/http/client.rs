@@ -57,7 +57,7 @@ impl Request {
 
     /// The body as text.
     pub(crate) fn text(&self) -> String {
-        String::from_utf8(self.body.clone()).unwrap()
+        String::from_utf8(self.body.clone()).expect("a body of text")
     }
 
     /// Adds a header, also one that is there already.
@@ -119,8 +119,8 @@ impl Connection {
 
     /// A connection to a real socket.
     pub(crate) async fn tcp(addr: std::net::SocketAddr) -> Self {
-        let stream = tokio::net::TcpStream::connect(addr).await.unwrap();
-        stream.set_nodelay(true).unwrap();
+        let stream = tokio::net::TcpStream::connect(addr).await.expect("the server must listen");
+        stream.set_nodelay(true).expect("a TCP socket");
         Self::on(stream, Duration::from_secs(60))
     }
 
@@ -190,16 +190,19 @@ impl fmt::Debug for Connection {
     }
 }
 
-fn parse_head(input: &[u8]) -> Option<(usize, u16, Vec<(String, String)>)> {
+fn parse_head(input: &[u8]) -> Option<(usize, u16, Headers)> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut head = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(length) = head.parse(input).expect("a head must be HTTP") else {
         return None;
     };
-    let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+    let text = |value: &[u8]| String::from_utf8(value.to_vec()).expect("a header must be text");
     let headers = head.headers.iter().map(|header| (header.name.to_ascii_lowercase(), text(header.value)));
-    Some((length, head.code.unwrap(), headers.collect()))
+    Some((length, head.code.expect("a head must have a status"), headers.collect()))
 }
+
+/// In order, with names in lower case.
+type Headers = Vec<(String, String)>;
 
 /// How a body ends.
 #[derive(Debug)]
@@ -216,8 +219,7 @@ enum Framing {
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// In order, with names in lower case.
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Headers,
     framing: Framing,
     /// All of the body that was read so far, as it came.
     pub(crate) raw: Vec<u8>,
@@ -227,7 +229,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    fn new(connection: Connection, status: u16, headers: Vec<(String, String)>) -> Self {
+    fn new(connection: Connection, status: u16, headers: Headers) -> Self {
         let decoder = russe::Decoder::default();
         let framing = Framing::Close;
         let mut response =
@@ -237,9 +239,9 @@ impl Response {
         } else if response.header("transfer-encoding") == Some("chunked") {
             Framing::Chunked
         } else {
-            response
-                .header("content-length")
-                .map_or(Framing::Close, |length| Framing::Length(length.parse().unwrap()))
+            response.header("content-length").map_or(Framing::Close, |length| {
+                Framing::Length(length.parse().expect("a length must be a number"))
+            })
         };
         response
     }
@@ -286,7 +288,9 @@ impl Response {
     async fn http_chunk(&mut self) -> Option<BytesMut> {
         let (head, length) = loop {
             match httparse::parse_chunk_size(&self.connection.input).expect("a chunk must have a size") {
-                httparse::Status::Complete((head, length)) => break (head, usize::try_from(length).unwrap()),
+                httparse::Status::Complete((head, length)) => {
+                    break (head, usize::try_from(length).expect("a chunk must fit"));
+                }
                 httparse::Status::Partial => {
                     let more = self.connection.fill().await;
                     // the connection broke: what a client sees as an error
@@ -330,13 +334,13 @@ impl Response {
 
     /// Asserts that it has no body at all.
     pub(crate) async fn empty(mut self) {
-        assert_eq!(String::from_utf8(self.bytes().await).unwrap(), "");
+        assert_eq!(String::from_utf8_lossy(&self.bytes().await), "");
     }
 
     /// The next event, comments included; `None` at the end of the body.
     pub(crate) async fn event(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.decoder.decode(&mut self.events).unwrap() {
+            if let Some(event) = self.decoder.decode(&mut self.events).expect("events must be UTF-8") {
                 return Some(event);
             }
             match self.chunk().await {

@@ -32,7 +32,7 @@ impl Log for Lines {
 pub(crate) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        log::set_logger(&Lines).unwrap();
+        log::set_logger(&Lines).expect("no other logger");
         log::set_max_level(LevelFilter::Trace);
     });
     LINES.set(Some(Vec::new()));
@@ -40,5 +40,5 @@ pub(crate) fn install() {
 
 /// The lines since the last time.
 pub(crate) fn take() -> Vec<String> {
-    LINES.with_borrow_mut(|lines| std::mem::take(lines.as_mut().unwrap()))
+    LINES.with_borrow_mut(|lines| std::mem::take(lines.as_mut().expect("installed before")))
 }

@@ -38,7 +38,7 @@ impl Refusal {
         if let Err(error) = actix_mcp::testing::contains(&body, &expected) {
             panic!("{what}: {error}\nin {body}");
         }
-        let message = body["error"]["message"].as_str().unwrap();
+        let message = body["error"]["message"].as_str().expect("an error has a message");
         assert!(message.contains(self.names), "{what}: {message:?} does not name {:?}", self.names);
     }
 }

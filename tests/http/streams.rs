@@ -149,7 +149,9 @@ async fn a_priming_event_comes_from_2025_11_25_on_and_a_comment_before() {
                     assert_eq!(event.retry, Some(Duration::from_secs(1)));
                 }
                 Event::Comment(_) if revision != "2025-11-25" => {}
-                other => panic!("{revision}: {other:?}"),
+                other @ (Event::Message(_) | Event::Comment(_) | Event::Retry(_)) => {
+                    panic!("{revision}: {other:?}")
+                }
             }
         }
         // an answer in one piece has nothing to come back to

@@ -79,7 +79,7 @@ async fn ids(mut stream: Response) -> Vec<String> {
     let mut ids = Vec::new();
     while let Some(event) = stream.event().await {
         if let Event::Message(event) = event {
-            ids.push(event.id.unwrap().to_string());
+            ids.push(event.id.expect("every event has an id").to_string());
         }
     }
     ids
