@@ -13,6 +13,7 @@
 //! `actix_mcp_router`, in this order.
 
 pub use actix_mcp_router::{
+    call::Call,
     cancelled::Cancelled,
     client::Client,
     completion,

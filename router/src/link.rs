@@ -133,6 +133,12 @@ pub enum AskError {
     /// The client answered with an error.
     #[error("the client answered with an error: {0}")]
     Refused(#[source] McpError),
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,

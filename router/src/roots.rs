@@ -46,6 +46,12 @@ pub enum RootsError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,
@@ -57,6 +63,7 @@ impl From<AskError> for RootsError {
             AskError::Unsupported(capability) => Self::Unsupported(capability),
             AskError::TimedOut => Self::TimedOut,
             AskError::Refused(err) => Self::Refused(err),
+            AskError::TooMany { limit } => Self::TooMany { limit },
             AskError::Gone => Self::Gone,
         }
     }

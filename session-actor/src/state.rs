@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
 use bytes::Bytes;
 use bytestring::ByteString;
-use tokio::{sync::oneshot, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     asks::{Ask, Asks},
@@ -417,18 +417,17 @@ impl<C, R> SessionState<C, R> {
 
     // Requests to the client
 
-    /// Opens a request of a call to the client; `None` if the call has ended or too many are open (the reply is dropped).
-    pub(crate) fn ask(
-        &mut self,
-        call: Token,
-        nth: u64,
-        due: Instant,
-        reply: oneshot::Sender<Result<ByteString, AskError>>,
-    ) -> Option<i64> {
-        if !self.is_in_flight(call) || self.asks.len() >= self.limits.asks {
-            return None;
+    /// Opens a request of a call to the client. The ask comes back with the error if the call has ended or as many are
+    /// open as the limit allows.
+    pub(crate) fn ask(&mut self, ask: Ask) -> Result<i64, (Ask, AskError)> {
+        if !self.is_in_flight(ask.call) {
+            return Err((ask, AskError::Gone));
         }
-        Some(self.asks.open(Ask { call, nth, due, reply }))
+        let limit = self.limits.asks;
+        if self.asks.len() >= limit {
+            return Err((ask, AskError::TooMany { limit }));
+        }
+        Ok(self.asks.open(ask))
     }
 
     /// The client's answer: resolves the ask it names, if this session has it open.

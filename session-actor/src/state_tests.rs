@@ -2,11 +2,13 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
-use actix_mcp_router::{change::Change, id::RequestId};
+use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
 use bytes::Bytes;
+use bytestring::ByteString;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
+    asks::Ask,
     limits::Limits,
     replay::EventId,
     state::{Phase, Refused, SessionState},
@@ -217,12 +219,16 @@ fn a_resume_gets_the_rest_of_its_own_stream_once_and_in_order_and_an_answer_wait
     }
 }
 
+fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, AskError>>) -> Ask {
+    Ask { call, nth, due: now() + Duration::from_secs(60), reply }
+}
+
 #[test]
 fn only_the_session_that_asked_can_be_answered_and_only_once() {
     let (mut ours, mut theirs) = (state(), state());
     let call = admit(&mut ours, 1, "call").unwrap();
     let (reply, mut answer) = oneshot::channel();
-    let id = RequestId::Integer(ours.ask(call, 0, now(), reply).unwrap());
+    let id = RequestId::Integer(ours.ask(ask(call, 0, reply)).unwrap());
 
     assert!(theirs.answered(&id, now()).is_none());
     assert!(ours.answered(&id.to_string().as_str().into(), now()).is_none(), "a string is another id");
@@ -238,15 +244,16 @@ fn the_questions_of_a_call_end_with_it_and_those_of_others_stay() {
     let (one, two) = (admit(&mut state, 1, "one").unwrap(), admit(&mut state, 2, "two").unwrap());
     let (reply_one, mut answer_one) = oneshot::channel();
     let (reply_two, mut answer_two) = oneshot::channel();
-    state.ask(one, 0, now(), reply_one).unwrap();
-    let id_two = RequestId::Integer(state.ask(two, 0, now(), reply_two).unwrap());
+    state.ask(ask(one, 0, reply_one)).unwrap();
+    let id_two = RequestId::Integer(state.ask(ask(two, 0, reply_two)).unwrap());
     finish(&mut state, one).unwrap();
 
     assert_eq!(answer_one.try_recv().unwrap_err(), oneshot::error::TryRecvError::Closed);
     assert_eq!(answer_two.try_recv().unwrap_err(), oneshot::error::TryRecvError::Empty);
     assert!(state.answered(&id_two, now()).is_some());
     let (reply, _answer) = oneshot::channel();
-    assert!(state.ask(one, 1, now(), reply).is_none(), "a call that has ended asks nothing");
+    let (_, error) = state.ask(ask(one, 1, reply)).unwrap_err();
+    assert!(matches!(error, AskError::Gone), "a call that has ended asks nothing");
 }
 
 #[test]
@@ -287,11 +294,12 @@ fn the_limits_of_streams_asks_and_subscriptions_hold_on_both_sides() {
     assert!(state.open_standalone(true, now(), |_, _| "get").is_some());
 
     let call = admit(&mut state, 1, "call").unwrap();
-    let ask = || oneshot::channel().0;
-    let id = state.ask(call, 0, now(), ask()).unwrap();
-    assert!(state.ask(call, 1, now(), ask()).is_none());
+    let nth = |nth| ask(call, nth, oneshot::channel().0);
+    let id = state.ask(nth(0)).unwrap();
+    let (_, error) = state.ask(nth(1)).unwrap_err();
+    assert!(matches!(error, AskError::TooMany { limit: 1 }));
     state.answered(&RequestId::Integer(id), now()).unwrap();
-    assert!(state.ask(call, 1, now(), ask()).is_some());
+    assert!(state.ask(nth(1)).is_ok());
 
     let stats = Stats::default();
     let count = || stats.count(Counter::Subscriptions);

@@ -77,6 +77,12 @@ pub enum ElicitError {
     /// The client answered with an error.
     #[error("the client answered with an error: {0}")]
     Refused(#[source] McpError),
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,
@@ -88,6 +94,7 @@ impl From<AskError> for ElicitError {
             AskError::Unsupported(capability) => Self::Unsupported(capability),
             AskError::TimedOut => Self::TimedOut,
             AskError::Refused(err) => Self::Refused(err),
+            AskError::TooMany { limit } => Self::TooMany { limit },
             AskError::Gone => Self::Gone,
         }
     }

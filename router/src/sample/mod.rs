@@ -53,6 +53,12 @@ pub enum SampleError {
     // MCP 2025-11-25 client/sampling, Error Handling
     #[error("the client answered with an error: {0}")]
     Refused(#[source] McpError),
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,
@@ -64,6 +70,7 @@ impl From<AskError> for SampleError {
             AskError::Unsupported(capability) => Self::Unsupported(capability),
             AskError::TimedOut => Self::TimedOut,
             AskError::Refused(err) => Self::Refused(err),
+            AskError::TooMany { limit } => Self::TooMany { limit },
             AskError::Gone => Self::Gone,
         }
     }

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::SessionActor;
-use crate::{limits::ASK_TIMEOUT_MAX, queue::Frame, state::Phase, token::Token};
+use crate::{asks, limits::ASK_TIMEOUT_MAX, queue::Frame, state::Phase, token::Token};
 
 /// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
 /// that its call has ended.
@@ -47,10 +47,12 @@ impl Handler<Ask> for SessionActor {
         }
         let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
         let due = Instant::now() + timeout;
-        let Some(id) = self.state.ask(call, nth, due, reply) else {
-            let limit = self.state.limits.asks;
-            log::warn!(session = self.short(); "too many requests to the client are open (the limit is {limit})");
-            return;
+        let id = match self.state.ask(asks::Ask { call, nth, due, reply }) {
+            Ok(id) => id,
+            Err((ask, error)) => {
+                log::warn!(session = self.short(), generation = call.generation(); "asked nothing: {error}");
+                return drop(ask.reply.send(Err(error)));
+            }
         };
         let wire_id = RequestId::Integer(id);
         let bytes = encode_request(&wire_id, question.method, &question.params);

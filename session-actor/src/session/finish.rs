@@ -31,6 +31,10 @@ impl Handler<Finished> for SessionActor {
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
         let Finished { call, reply } = finished;
+        if self.cleaning.remove(&call) {
+            // it was cancelled, and has cleaned up or used up its grace
+            return self.check_drained();
+        }
         // what the handler sent before its answer goes before it
         self.fetch(call, ctx);
         self.withdraw_all(call, ctx);

@@ -17,7 +17,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle};
 use actix_mcp_router::{
@@ -54,6 +54,7 @@ use crate::{
     state::{Phase, SessionState},
     stats::Counted,
     stream::{End, StreamActor},
+    token::Token,
 };
 
 /// One session.
@@ -75,6 +76,9 @@ pub struct SessionActor {
     registered: Option<Registered>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<ask::Held>,
+    /// Cancelled calls that clean up, by the token they had; an entry goes when its task reports its end. A drain waits for
+    /// them.
+    cleaning: HashSet<Token>,
     /// The timer of the requests to the client that are open, and when it fires; there is at most one.
     ask_timer: Option<(Instant, SpawnHandle)>,
     /// Bounds the cancelled calls that still have their grace: as many as may be in flight.
@@ -177,6 +181,7 @@ impl SessionActor {
             sessions: opening.sessions,
             registered: None,
             held: Vec::new(),
+            cleaning: HashSet::new(),
             ask_timer: None,
             graces,
             drained: Vec::new(),
@@ -256,7 +261,7 @@ impl SessionActor {
 
     /// Tells everyone who waits for the session to fall silent.
     fn check_drained(&mut self) {
-        if self.state.in_flight() == 0 {
+        if self.state.in_flight() == 0 && self.cleaning.is_empty() {
             for drained in self.drained.drain(..) {
                 // whoever waited may have stopped waiting
                 drained.send(()).ok();
@@ -267,15 +272,16 @@ impl SessionActor {
     /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
     ///
     /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
-    fn stop(&self, running: Running, reason: Option<String>) {
+    /// `true` if it has one.
+    fn stop(&self, running: Running, reason: Option<String>) -> bool {
         running.cancelled.fire(reason);
         if !running.cancelled.is_listening() {
-            return;
+            return false;
         }
         let Ok(place) = self.graces.clone().try_acquire_owned() else {
             let limit = self.state.limits.in_flight;
             log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
-            return;
+            return false;
         };
         let grace = self.state.limits.grace;
         actix_rt::spawn(async move {
@@ -285,6 +291,7 @@ impl SessionActor {
             }
             drop((running, place));
         });
+        true
     }
 
     /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
@@ -301,6 +308,7 @@ impl SessionActor {
         }
         drop(readers);
         self.held.clear();
+        self.cleaning.clear();
         self.check_drained();
         if let Some(pipe) = &self.pipe {
             pipe.finish();

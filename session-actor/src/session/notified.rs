@@ -71,7 +71,9 @@ impl SessionActor {
             Way::Stream => drop(taken.reader),
             Way::Line | Way::Batch(_) => {}
         }
-        self.stop(running, reason);
+        if self.stop(running, reason) {
+            self.cleaning.insert(call);
+        }
         self.check_drained();
     }
 }
