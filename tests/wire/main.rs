@@ -3,16 +3,25 @@
 //! `fixture` is the server that is spoken to. Scripts are in the words of `actix_mcp::testing::script`.
 
 mod arguments;
+mod asks;
 mod batches;
+mod cancel;
+mod checks;
 mod completions;
 mod end;
 #[path = "../schemas/everything.rs"]
 mod everything;
 mod fixture;
+mod handshake;
 mod ids;
+mod limits;
 mod lines;
 mod model;
+mod notices;
+mod output;
 mod pages;
+mod panics;
+mod progress;
 mod puppet;
 mod revisions;
 mod sessions;

@@ -12,6 +12,8 @@ use tokio::{
 use crate::server::Server;
 
 const BUFFER: usize = 64 * 1024; // bytes
+/// A message that has not come by then never will. Costs nothing on a paused clock.
+const NEVER: Duration = Duration::from_secs(86_400);
 
 /// A client of a server on an in-memory byte stream; what is not convenient here can be written as bytes.
 ///
@@ -23,6 +25,8 @@ pub struct Pipe {
     input: Option<WriteHalf<DuplexStream>>,
     /// Messages that were read while another was looked for.
     seen: VecDeque<Value>,
+    /// The line that is being read, so that a read that was given up loses nothing.
+    line: Vec<u8>,
     server: Option<JoinHandle<io::Result<()>>>,
 }
 
@@ -51,6 +55,7 @@ impl Pipe {
             output: BufReader::new(output),
             input: Some(input),
             seen: VecDeque::new(),
+            line: Vec::new(),
             server: Some(actix_rt::spawn(serve)),
         }
     }
@@ -154,11 +159,12 @@ impl Pipe {
 
     /// The next line as it came, without its end; `None` when the server has ended.
     pub async fn next_line(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        self.output.read_until(b'\n', &mut line).await.expect("the output failed");
-        if line.is_empty() {
+        let read = timeout(NEVER, self.output.read_until(b'\n', &mut self.line)).await;
+        read.expect("nothing came in a day").expect("the output failed");
+        if self.line.is_empty() {
             return None;
         }
+        let mut line = std::mem::take(&mut self.line);
         assert_eq!(line.pop(), Some(b'\n'), "a line must end");
         Some(String::from_utf8(line).expect("the output must be UTF-8"))
     }
@@ -192,6 +198,15 @@ impl Pipe {
         if let Ok(message) = timeout(Duration::from_micros(10), self.try_next()).await {
             panic!("nothing was expected, but {message:?} came");
         }
+    }
+
+    /// All that comes until the server has nothing left to do but wait. The clock must be paused.
+    pub async fn until_silence(&mut self) -> Vec<Value> {
+        let mut all = Vec::new();
+        while let Ok(Some(message)) = timeout(Duration::from_micros(10), self.try_next()).await {
+            all.push(message);
+        }
+        all
     }
 
     /// Closes the client's end.
