@@ -6,7 +6,8 @@ use actix::{Addr, Context, Handler, Message};
 use actix_mcp_router::{
     call::Bearings,
     cancelled::Cancelled,
-    jsonrpc::{Incoming, Payload, read},
+    error::ErrorCode,
+    jsonrpc::{Incoming, Payload, Request, read},
     router::Router,
     tool::Tool,
 };
@@ -16,9 +17,9 @@ use tokio::sync::oneshot;
 use super::{Opening, SessionActor};
 use crate::{
     limits::Limits,
-    outlet::{self, Accepts, Head, Outlet},
+    outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
-    session::{Notified, OpenStream},
+    session::{Admit, Notified, OpenStream, Running},
     sessions::Sessions,
     stats::Snapshot,
     task,
@@ -76,12 +77,17 @@ impl Client {
         client
     }
 
-    fn request(&self, id: u32, method: &str, params: &str) -> oneshot::Receiver<Head> {
+    fn read(&self, id: u32, method: &str, params: &str) -> Request {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
         let Ok(Payload::One(Incoming::Request(request))) = read(Bytes::from(text), self.router.limits())
         else {
             panic!("no request");
         };
+        request
+    }
+
+    fn request(&self, id: u32, method: &str, params: &str) -> oneshot::Receiver<Head> {
+        let request = self.read(id, method, params);
         let (send, head) = oneshot::channel();
         let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
         let stats = self.sessions.stats();
@@ -151,4 +157,22 @@ async fn a_handler_that_listens_has_its_grace_and_no_more_also_when_its_session_
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(in_flight(), 0);
     assert_eq!(client.sessions.stats().snapshot(), Snapshot::default());
+}
+
+#[actix_rt::test]
+async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is_free() {
+    tokio::time::pause();
+    let client = Client::connect().await;
+    for _ in 0..2 {
+        let (send, head) = oneshot::channel();
+        let (reply, admission) = oneshot::channel();
+        drop(admission);
+        let running =
+            Running { abort: actix_rt::spawn(async {}).abort_handle(), cancelled: Cancelled::default() };
+        let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
+        let request = client.read(7, "tools/call", r#"{"name":"forever"}"#);
+        client.session.do_send(Admit { request, running, outlet, reply });
+        let Ok(Head::Json { verdict, .. }) = head.await else { panic!("no answer") };
+        assert_eq!(verdict, Verdict::Answered(Some(ErrorCode::INTERNAL_ERROR)));
+    }
 }
