@@ -546,7 +546,7 @@ prop_state_machine! {
         // the same cases everywhere; nothing is written into the tree
         rng_seed: RngSeed::Fixed(2),
         failure_persistence: None,
-        max_shrink_iters: 2_000,
+        max_shrink_iters: 256,
         ..Config::default()
     })]
 

@@ -172,7 +172,8 @@ async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is
         let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
         let request = client.read(7, "tools/call", r#"{"name":"forever"}"#);
         client.session.do_send(Admit { request, running, outlet, reply });
-        let Ok(Head::Json { verdict, .. }) = head.await else { panic!("no answer") };
+        let answer = tokio::time::timeout(Duration::from_secs(3600), head).await;
+        let Ok(Ok(Head::Json { verdict, .. })) = answer else { panic!("no answer: {answer:?}") };
         assert_eq!(verdict, Verdict::Answered(Some(ErrorCode::INTERNAL_ERROR)));
     }
 }
