@@ -11,6 +11,7 @@ use std::{collections::HashSet, time::Duration};
 use crate::{
     client::Request,
     fixture::server,
+    logs,
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, initialize, initialize_with, message},
 };
@@ -326,5 +327,45 @@ async fn ping_is_answered_with_an_empty_result() {
             assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
         }
         client.notify("notifications/initialized", json!({})).await;
+    }
+}
+
+#[actix_web::test]
+async fn an_initialize_whose_client_has_gone_leaves_no_session() {
+    paused();
+    let server = server();
+    let served = Served::new(&server).await;
+    for _ in 0..20 {
+        let mut connection = served.connect();
+        connection.send(&initialize("2025-11-25")).await;
+        drop(connection);
+        assert_idle(&server).await;
+    }
+    Client::open(&served, "2025-11-25").await;
+    assert_eq!(server.stats().sessions, 1);
+}
+
+// C52
+#[actix_web::test]
+async fn no_log_line_holds_a_whole_session_id() {
+    paused();
+    logs::install();
+    let server = server().session_limits(Limits { idle: Duration::from_secs(60), ..Limits::default() });
+    let served = Served::new(&server).await;
+    let client = Client::open(&served, "2025-11-25").await;
+    let get = client.get().await.expect(200).await;
+    client.call(1, "panic", json!({})).await.expect(200).await;
+    client.post(&message(2, "no/such", json!({}))).await.expect(200).await;
+    client.send(&client.dress(Request::post("{"))).await.expect(400).await;
+    client.resume("1-1").await.expect(400).await;
+    drop(get);
+    sleep(Duration::from_secs(130)).await;
+    client.get().await.expect(404).await;
+    let again = Client::open(&served, "2025-11-25").await;
+    again.delete().await.expect(204).await;
+    let lines = logs::take();
+    assert!(lines.len() > 5, "{lines:?}");
+    for line in lines {
+        assert!(!line.contains(&client.session) && !line.contains(&again.session), "{line}");
     }
 }
