@@ -317,11 +317,15 @@ impl Response {
 
     /// What is left of the body.
     pub(crate) async fn bytes(&mut self) -> Vec<u8> {
-        let mut all = Vec::new();
-        while let Some(chunk) = self.chunk().await {
-            all.extend_from_slice(&chunk);
-        }
-        all
+        let guard = self.connection.guard;
+        let rest = async {
+            let mut all = Vec::new();
+            while let Some(chunk) = self.chunk().await {
+                all.extend_from_slice(&chunk);
+            }
+            all
+        };
+        timeout(guard, rest).await.expect("the body does not end")
     }
 
     /// The body as one JSON message.
@@ -356,15 +360,21 @@ impl Response {
     /// The next event with a message, and its id: comments and the priming event are passed over.
     pub(crate) async fn message_event(&mut self) -> Option<(Option<String>, Value)> {
         assert_eq!(self.header("content-type"), Some("text/event-stream"));
-        loop {
-            if let Event::Message(event) = self.event().await?
-                && !event.data.is_empty()
-            {
-                let message = serde_json::from_str(&event.data)
-                    .unwrap_or_else(|error| panic!("no JSON: {:?}: {error}", event.data));
-                return Some((event.id.map(|id| id.to_string()), message));
+        let guard = self.connection.guard;
+        let event = async {
+            loop {
+                if let Event::Message(event) = self.event().await?
+                    && !event.data.is_empty()
+                {
+                    return Some(event);
+                }
             }
-        }
+        };
+        // over all of it: comments come for ever
+        let event = timeout(guard, event).await.expect("no message came")?;
+        let message = serde_json::from_str(&event.data)
+            .unwrap_or_else(|error| panic!("no JSON: {:?}: {error}", event.data));
+        Some((event.id.map(|id| id.to_string()), message))
     }
 
     /// The next message; `None` at the end of the body.
