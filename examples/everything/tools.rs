@@ -132,7 +132,7 @@ async fn big(bytes: usize) -> String {
     "x".repeat(bytes)
 }
 
-/// Arguments that a proxy may route by, since they are repeated in headers.
+// Arguments that a proxy may route by, since clients repeat them in headers. A doc comment would be listed.
 #[derive(Deserialize, JsonSchema)]
 struct Region {
     #[schemars(extend("x-mcp-header" = "Region"))]
