@@ -1,10 +1,13 @@
-//! The smallest server: two tools, over standard input and output.
+//! The smallest server: two tools, over HTTP or standard input and output.
 //!
 //! Shows how a function becomes a tool, and how one that fails tells the model why.
 //!
-//! Run it: `cargo run --example calculator`. It waits for a client; any MCP client can start it.
+//! Run it: `cargo run --example calculator` serves HTTP on 127.0.0.1:8080 and prints a line to try; `-- --http ADDR:PORT`
+//! serves elsewhere. With `-- --stdio` it waits for a client that started it, as any MCP client can.
 //!
 //! Try: call `add` with a text for `b`, or `divide` by zero: both are answers that a model can read and mend.
+
+mod start;
 
 use actix_mcp::prelude::*;
 
@@ -29,5 +32,9 @@ async fn divide(
 async fn main() -> std::io::Result<()> {
     // logs go to standard error: standard output belongs to the protocol
     env_logger::init();
-    Server::new("calculator", "1.0.0").tool(add).tool(divide).stdio().await
+    let server = Server::new("calculator", "1.0.0").tool(add).tool(divide);
+    let Some(addr) = start::http_addr() else { return server.stdio().await };
+    let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
+    start::print_url(&http.addrs());
+    http.run().await
 }

@@ -1,12 +1,15 @@
 //! A shop that talks back while it works: progress, cancellation, a form for the user, a question to the client's model.
 //!
-//! Run it: `cargo run --example feedback`. It speaks over standard input and output; any MCP client can start it.
+//! Run it: `cargo run --example feedback` serves HTTP on 127.0.0.1:8080 and prints a line to try; `-- --http ADDR:PORT`
+//! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
 //!
 //! Try:
 //! - `countdown` with a progress token, and cancel it in the middle: it says on standard error how far it came
 //! - `confirm_order`, and decline, or close the form, or order nothing
 //! - `summarize` from a client without sampling: the tool still answers, with what it could not do
 //! - `restock` while a client is subscribed to `shop://stock`
+
+mod start;
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -129,5 +132,9 @@ pub fn server() -> Server {
 async fn main() -> std::io::Result<()> {
     // logs go to standard error: standard output belongs to the protocol
     env_logger::init();
-    server().stdio().await
+    let server = server();
+    let Some(addr) = start::http_addr() else { return server.stdio().await };
+    let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
+    start::print_url(&http.addrs());
+    http.run().await
 }

@@ -1,4 +1,4 @@
-"""calculator.py PROGRAM: the official Python client drives the example `calculator` over stdio."""
+"""calculator.py PROGRAM [--http]: the official Python client drives the example `calculator`, over stdio or HTTP."""
 
 import asyncio
 

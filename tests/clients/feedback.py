@@ -1,4 +1,4 @@
-"""feedback.py PROGRAM: the official Python client drives the example `feedback` over stdio."""
+"""feedback.py PROGRAM [--http]: the official Python client drives the example `feedback`, over stdio or HTTP."""
 
 import anyio
 import mcp_types as types

@@ -1,8 +1,9 @@
 """What the client scenarios share: a connection with a transcript, and a runner that counts.
 
-A scenario is an async function under `@scenario("a sentence")`. It opens connections with `connect`, and says what
-must hold with `assert`. After each connection the transcript is checked too (`check_transcript`): whatever a scenario
-is about, the server must have ended with 0 once its input closed, and its output must hold messages and nothing else.
+A scenario is an async function under `@scenario("a sentence")`. It opens connections with `connect`, over stdio or over
+HTTP as the program was told, and says what must hold with `assert`. After each connection the transcript is checked too
+(`check_transcript`): whatever a scenario is about, the server must have ended with 0 once its input closed, or once it
+got SIGTERM, and it must have sent messages and nothing else.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from pathlib import Path
 import mcp_types as types
 from mcp import StdioServerParameters
 from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
 
 RELAY = Path(__file__).with_name("relay.py")
 PATIENCE = 60  # seconds a scenario may hang before it has failed; nothing is measured by it
@@ -77,18 +79,93 @@ class Transcript:
         ]
 
 
+def over_http():
+    """Whether the scenarios run over HTTP."""
+    return sys.argv[2:] == ["--http"]
+
+
 @asynccontextmanager
 async def connect(**callbacks):
     """A client of the handshake era, connected to the program under test, and the transcript."""
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "transcript"
-        server = StdioServerParameters(command=sys.executable, args=[str(RELAY), str(log), sys.argv[1]])
-        transcript = Transcript()
+    transcript = Transcript()
+    async with (_http if over_http() else _stdio)(transcript) as server:
         # No cache: a scenario that lists twice wants to hear the server twice.
         async with Client(server, mode="legacy", cache=None, **callbacks) as client:
             yield client, transcript
-        transcript.read(log)
     check_transcript(transcript)
+
+
+@asynccontextmanager
+async def _stdio(transcript):
+    """The program, to be started by the client, with the relay in between."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "transcript"
+        yield StdioServerParameters(command=sys.executable, args=[str(RELAY), str(log), sys.argv[1], "--stdio"])
+        transcript.read(log)
+
+
+@asynccontextmanager
+async def _http(transcript):
+    """The program on a port of its own, and the client's own transport to it, with a note of what passes through."""
+    server = await asyncio.create_subprocess_exec(
+        sys.argv[1], "--http", "127.0.0.1:0", stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        url = (await server.stderr.readline()).decode().removeprefix("MCP at ").strip()
+        yield _noted(url, transcript)
+    except BaseException:
+        server.kill()
+        raise
+    finally:
+        if server.returncode is None:
+            server.terminate()
+        status = await server.wait()
+    transcript.entries.append(["exit", status])
+
+
+@asynccontextmanager
+async def _noted(url, transcript):
+    """The client's transport, as it is, between two streams that note each message."""
+    async with streamable_http_client(url) as (read, write):
+        yield _Noted(read, transcript), _Noted(write, transcript)
+
+
+class _Noted:
+    """A stream that notes what is received from it, or sent into it, and does all else as the one it wraps."""
+
+    def __init__(self, inner, transcript):
+        self._inner, self._transcript = inner, transcript
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def _note(self, kind, item):
+        text = str(item) if isinstance(item, Exception) else item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        self._transcript.entries.append([kind, text + "\n"])
+
+    async def send(self, item):
+        self._note("<", item)
+        await self._inner.send(item)
+
+    async def receive(self):
+        item = await self._inner.receive()
+        self._note(">", item)
+        return item
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        item = await self._inner.__anext__()
+        self._note(">", item)
+        return item
+
+    async def __aenter__(self):
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(self, *error):
+        return await self._inner.__aexit__(*error)
 
 
 def check_transcript(transcript):
@@ -110,7 +187,7 @@ def check_transcript(transcript):
     for id in asked:
         assert id in answered or id in cancelled, f"no answer to {id!r}"
     last = transcript.entries[-1]
-    assert last == ["exit", 0], f"the server did not end with 0 when its input closed: {last}"
+    assert last == ["exit", 0], f"the server did not end with 0: {last}"
 
 
 def text_of(result):
@@ -132,8 +209,8 @@ async def _run_one(function):
 
 def main():
     """Runs every registered scenario; ends with the count and with 1 if one failed."""
-    if len(sys.argv) != 2:
-        sys.exit(f"usage: {sys.argv[0]} PROGRAM")
+    if len(sys.argv) != 2 and not (len(sys.argv) == 3 and over_http()):
+        sys.exit(f"usage: {sys.argv[0]} PROGRAM [--http]")
     failed = 0
     for sentence, function in _scenarios:
         begun = time.monotonic()

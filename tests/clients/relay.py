@@ -1,4 +1,4 @@
-"""relay.py LOG PROGRAM: runs PROGRAM, passes standard input and output through, and notes both.
+"""relay.py LOG PROGRAM [ARG]..: runs PROGRAM, passes standard input and output through, and notes both.
 
 A client's own transport shows neither the raw lines nor how the server ended; this stands between the two and
 changes nothing. LOG gets one JSON array a line: ["<", text] for a line of the client, [">", text] for a line of the
@@ -12,8 +12,8 @@ import sys
 import threading
 
 
-def main(log_path: str, program: str) -> int:
-    server = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def main(log_path: str, *program: str) -> int:
+    server = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     lock = threading.Lock()
     with open(log_path, "w", encoding="utf-8") as log:
 

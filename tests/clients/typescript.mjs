@@ -1,24 +1,57 @@
-// node typescript.mjs CALCULATOR FEEDBACK: the official TypeScript client drives both examples over stdio, in legacy
-// mode. Its scenarios are few: what the Python client's already show is not shown again, what depends on the client is.
+// node typescript.mjs CALCULATOR FEEDBACK [--http]: the official TypeScript client drives both examples, over stdio or
+// HTTP, in legacy mode. Its scenarios are few: what the Python client's already show is not shown again, what depends on the client is.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
+import { createInterface } from 'node:readline';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-const [calculator, feedback] = process.argv.slice(2);
+const [calculator, feedback, way] = process.argv.slice(2);
 const { PYTHON, RELAY } = process.env; // relay.py notes how the server ended, which the transport does not tell
 const PATIENCE = 60_000; // ms a scenario may hang before it has failed; nothing is measured by it
+
+/** Starts `program` on a port of its own. Gives the client's transport, and what closes it and gives the server's messages. */
+async function http(program) {
+  const server = spawn(program, ['--http', '127.0.0.1:0'], { stdio: ['ignore', 'inherit', 'pipe'] });
+  const exit = once(server, 'exit');
+  const [line] = await once(createInterface(server.stderr), 'line');
+  const transport = new StreamableHTTPClientTransport(new URL(line.replace('MCP at ', '')));
+  const received = [];
+  const end = async (client) => {
+    await transport.terminateSession();
+    await client.close();
+    server.kill('SIGTERM');
+    assert.deepEqual(await exit, [0, null], 'the server did not end with 0 on SIGTERM');
+    return received;
+  };
+  return { transport, received, end, kill: () => server.kill('SIGKILL') };
+}
+
+/** The same over stdio, where the client starts the program, with the relay in between. */
+async function stdio(program) {
+  const folder = mkdtempSync(join(tmpdir(), 'client-'));
+  const log = join(folder, 'transcript');
+  const transport = new StdioClientTransport({ command: PYTHON, args: [RELAY, log, program, '--stdio'] });
+  const end = async (client) => {
+    await client.close();
+    const entries = readFileSync(log, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
+    assert.deepEqual(entries.pop(), ['exit', 0], 'the server did not end with 0 when its input closed');
+    return entries.filter(([side]) => side === '>').map(([, text]) => JSON.parse(text));
+  };
+  return { transport, end, kill: () => rmSync(folder, { recursive: true }) };
+}
 
 /**
  * Connects to `program`, runs `body` with the client, closes, and expects that the server ended with 0. Returns the
  * server's messages.
  */
 async function connected(program, handlers, body) {
-  const folder = mkdtempSync(join(tmpdir(), 'client-'));
+  const { transport, received, end, kill } = await (way === '--http' ? http : stdio)(program);
   try {
-    const log = join(folder, 'transcript');
     const capabilities = {};
     if (handlers['elicitation/create']) capabilities.elicitation = { form: {} };
     if (handlers['sampling/createMessage']) capabilities.sampling = {};
@@ -30,15 +63,18 @@ async function connected(program, handlers, body) {
       if (!/progress notification for an unknown token/.test(error.message)) faults.push(error);
     };
     for (const [method, handler] of Object.entries(handlers)) client.setRequestHandler(method, handler);
-    await client.connect(new StdioClientTransport({ command: PYTHON, args: [RELAY, log, program] }));
+    await client.connect(transport);
+    const { onmessage } = transport;
+    transport.onmessage = (message, extra) => {
+      received?.push(message);
+      onmessage(message, extra);
+    };
     await body(client);
-    await client.close();
+    const messages = await end(client);
     assert.deepEqual(faults, [], 'the client met what it could not read');
-    const entries = readFileSync(log, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line));
-    assert.deepEqual(entries.pop(), ['exit', 0], 'the server did not end with 0 when its input closed');
-    return entries.filter(([side]) => side === '>').map(([, text]) => JSON.parse(text));
+    return messages;
   } finally {
-    rmSync(folder, { recursive: true });
+    kill();
   }
 }
 

@@ -67,6 +67,7 @@ impl Child {
     /// Starts an example and shakes hands at `revision`.
     pub(crate) fn example(name: &str, revision: &'static str) -> Self {
         let mut process = Command::new(executable(name))
+            .arg("--stdio")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
