@@ -6,6 +6,8 @@
 mod bodies;
 mod client;
 mod compress;
+mod disconnects;
+mod duplicates;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
@@ -15,9 +17,12 @@ mod methods;
 mod order;
 mod origins;
 mod owner;
+mod races;
 mod refused;
 mod requests;
+mod resumes;
 mod served;
 mod sessions;
 mod streams;
 mod times;
+mod workers;
