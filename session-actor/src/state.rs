@@ -218,6 +218,10 @@ impl<C, R> SessionState<C, R> {
         self.draining = true;
     }
 
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining
+    }
+
     /// Takes everything, at the session's end.
     pub(crate) fn close(&mut self) -> (Vec<(RequestId, C)>, Vec<R>) {
         self.draining = true;

@@ -136,6 +136,22 @@ impl Handler<Prime> for StreamActor {
     }
 }
 
+/// Writes how soon a client should come back. Sent by the session before it ends a stream that had more to say.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Retry {
+    pub(crate) after: Duration,
+}
+
+impl Handler<Retry> for StreamActor {
+    type Result = ();
+
+    fn handle(&mut self, retry: Retry, _: &mut Self::Context) {
+        // without data it is no event: every client can read it
+        self.sink.push(Frame::kept(format!("retry: {}\n\n", retry.after.as_millis()).into()));
+    }
+}
+
 /// Writes a comment: a first byte, where there is no priming event. Sent by the session, first of all.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

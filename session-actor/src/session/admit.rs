@@ -192,6 +192,10 @@ impl SessionActor {
                 let result = self.router.initialize_result(client.revision);
                 let session_id = self.pipe.is_none().then(|| self.id.clone());
                 self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
+                // asked once the session can be found: a shutdown that did not find it has been announced by now
+                if self.sessions.is_draining() {
+                    return self.refuse_call(Refused::Draining, outlet, &request.id);
+                }
                 self.answer_at_once(outlet, encode_result(&request.id, &result), Verdict::Answered(None));
             }
             Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),

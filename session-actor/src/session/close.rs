@@ -3,7 +3,8 @@
 use actix::{Handler, Message};
 use tokio::sync::oneshot;
 
-use super::SessionActor;
+use super::{SessionActor, streams::RETRY};
+use crate::stream::Retry;
 
 /// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
 #[derive(Debug, Message)]
@@ -34,7 +35,11 @@ impl Handler<Drain> for SessionActor {
 
     fn handle(&mut self, drain: Drain, _: &mut Self::Context) {
         self.state.drain();
-        drop(self.state.take_standalone());
+        for reader in self.state.take_standalone() {
+            // MCP 2025-11-25 basic/transports, Listening 4: SHOULD send `retry` before it closes the connection
+            reader.stream.do_send(Retry { after: RETRY });
+            // ends with its reader, which is dropped here
+        }
         if drain.deaf {
             self.deaf = true;
             self.state.drop_asks();

@@ -43,7 +43,7 @@ pub use self::{
     finish::Finished,
     notices::Changed,
     notified::Notified,
-    streams::{Commit, OpenStream, Resume, StreamClosed, TooManyStreams, Unservable},
+    streams::{Commit, NoStream, OpenStream, Resume, StreamClosed, Unservable},
 };
 use crate::{
     limits::Limits,

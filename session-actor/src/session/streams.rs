@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How soon a client whose stream ended should come back.
-const RETRY: Duration = Duration::from_secs(1);
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 impl SessionActor {
     /// Whether streams have ids and a priming event, so that a client can come back to one that has said nothing.
@@ -103,28 +103,38 @@ impl Handler<Commit> for SessionActor {
 
 /// Asks for a standalone stream. Sent by the transport; the mailbox error means that the session has ended.
 #[derive(Debug, Message)]
-#[rtype(result = "Result<Source, TooManyStreams>")]
+#[rtype(result = "Result<Source, NoStream>")]
 pub struct OpenStream;
 
-/// The session has as many standalone streams as its limit allows.
+/// Why a session opens no further standalone stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many streams are open (the limit is {limit})")]
-pub struct TooManyStreams {
-    /// The limit.
-    pub limit: usize,
+#[non_exhaustive]
+pub enum NoStream {
+    /// It has as many as its limit allows.
+    #[error("too many streams are open (the limit is {limit})")]
+    Full {
+        /// The limit.
+        limit: usize,
+    },
+    /// A new stream would keep the server from ending.
+    #[error("the server is shutting down")]
+    Draining,
 }
 
 impl Handler<OpenStream> for SessionActor {
-    type Result = Result<Source, TooManyStreams>;
+    type Result = Result<Source, NoStream>;
 
     fn handle(&mut self, _: OpenStream, ctx: &mut Self::Context) -> Self::Result {
+        if self.state.is_draining() {
+            return Err(NoStream::Draining);
+        }
         let primed = self.has_polling();
         let make = self.reader_maker(self.flow(), ctx);
         let mut events = None;
         self.state
             .open_standalone(primed, Instant::now(), |token, first| make(token, first, primed, &mut events));
         self.schedule_flush(ctx);
-        events.ok_or(TooManyStreams { limit: self.state.limits.streams })
+        events.ok_or(NoStream::Full { limit: self.state.limits.streams })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use actix_mcp_session::{
     replay::EventId,
-    session::{OpenStream, Resume},
+    session::{NoStream, OpenStream, Resume},
 };
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -17,7 +17,10 @@ impl Endpoint {
         let source = match headers::single(request, &headers::LAST_EVENT_ID)? {
             None => {
                 let opened = session.addr.send(OpenStream).await.map_err(|_| Refusal::no_session())?;
-                opened.map_err(|error| Refusal::too_many_streams(error.to_string()))?
+                opened.map_err(|refused| match refused {
+                    NoStream::Draining => Refusal::shutting_down(),
+                    other @ (NoStream::Full { .. } | _) => Refusal::too_many_streams(other.to_string()),
+                })?
             }
             Some(last) => {
                 // 404 would make the client give its session up

@@ -29,7 +29,6 @@ use self::refusal::{Refusal, Refused};
 pub use self::{
     options::NotAllowable,
     ready::{http_server, listener, on_connect},
-    shutdown::shutdown,
 };
 use crate::server::Server;
 

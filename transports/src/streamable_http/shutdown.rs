@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use futures_util::future::join_all;
+
 use crate::{server::Server, stop};
 
 /// The servers that an `App` of this process has a scope of: those that a signal drains.
@@ -31,14 +33,31 @@ pub(super) async fn on_signal() {
         }
     }
     let servers = std::mem::take(&mut *SERVERS.lock().unwrap_or_else(PoisonError::into_inner));
-    for server in servers {
-        shutdown(&server).await;
-    }
+    join_all(servers.iter().map(Server::shutdown)).await;
 }
 
-/// Stops a server: new work is refused with 503, standalone streams end, running calls have up to the drain time to end,
-/// and then every session is closed.
-pub async fn shutdown(server: &Server) {
-    log::info!("shutting down");
-    server.sessions().drain(server.limits().drain).await;
+impl Server {
+    /// Stops serving: new work is refused with 503, standalone streams end, running calls have up to the drain time (5 s by
+    /// default) to end, and then every session is closed. A server that was stopped stays so.
+    ///
+    /// [`http_server`](super::http_server) does this on SIGTERM and SIGINT. An `HttpServer` of your own is stopped after it,
+    /// and finds no stream open that would keep it from ending:
+    ///
+    /// ```no_run
+    /// # use actix_mcp_transports::server::Server;
+    /// # async fn stop(server: Server, handle: actix_web::dev::ServerHandle) {
+    /// server.shutdown().await;
+    /// handle.stop(true).await;
+    /// # }
+    /// ```
+    ///
+    /// A handler that calls this waits for itself, for the whole drain time; let it spawn a task for it.
+    ///
+    /// # Cancellation
+    ///
+    /// If the future is dropped, nothing new is served, and what runs goes on.
+    pub async fn shutdown(&self) {
+        log::info!("shutting down");
+        self.sessions().drain(self.limits().drain).await;
+    }
 }
