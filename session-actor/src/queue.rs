@@ -25,7 +25,7 @@ use tokio::{
 
 /// A message counts for at least this share of a queue, which so holds at most 256 messages.
 const MIN_SHARE: usize = 256; // messages
-/// A stream that has not moved for this long makes the oldest message go.
+/// A stream that has not moved for this long makes the oldest message go, where nobody closes one that stands still.
 const STILL: Duration = Duration::from_secs(1);
 
 /// The room of one stream: how much may wait in its queues.
@@ -33,20 +33,32 @@ const STILL: Duration = Duration::from_secs(1);
 pub struct Flow {
     bytes: usize,
     room: Arc<Semaphore>,
-    /// Counts frames that left; unchanged for a second means that the stream stands still.
+    /// How long the stream may stand still before a message that waits for room goes without.
+    patience: Duration,
+    /// Counts frames that left; unchanged means that the stream stands still.
     moved: AtomicU64,
     /// Counts messages that were dropped.
     dropped: AtomicU64,
 }
 
 impl Flow {
-    /// Room for `bytes` bytes, or a 256th of that many messages.
+    /// Room for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
     #[must_use]
     pub fn new(bytes: usize) -> Arc<Self> {
+        Self::with_patience(bytes, STILL)
+    }
+
+    /// The same for a stream that is closed when it stands still for so long, which gives all room back.
+    ///
+    /// A reader is slow in bursts: between it and this queue are the buffers of the connection and of two kernels, which
+    /// ask for more when half of them is empty. What looks still for a second may be read all the time.
+    #[must_use]
+    pub(crate) fn with_patience(bytes: usize, patience: Duration) -> Arc<Self> {
         let bytes = bytes.clamp(MIN_SHARE, Semaphore::MAX_PERMITS >> 3);
         Arc::new(Self {
             bytes,
             room: Arc::new(Semaphore::new(bytes)),
+            patience,
             moved: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
         })
@@ -71,7 +83,7 @@ impl Flow {
         Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
     }
 
-    /// Waits for room; gives up, without any, when the stream has not moved for a second.
+    /// Waits for room; gives up, without any, when the stream stands still.
     ///
     /// # Cancellation
     ///
@@ -80,7 +92,7 @@ impl Flow {
         let mut acquire = std::pin::pin!(self.room.clone().acquire_many_owned(self.share(bytes)));
         loop {
             let before = self.moved.load(Ordering::Relaxed);
-            match tokio::time::timeout(STILL, acquire.as_mut()).await {
+            match tokio::time::timeout(self.patience, acquire.as_mut()).await {
                 Ok(permit) => return Room(permit.ok()),
                 Err(_) if self.moved.load(Ordering::Relaxed) == before => return Room(None),
                 Err(_) => {}
@@ -365,7 +377,13 @@ mod tests {
     /// A queue with room for two messages.
     fn small() -> (Arc<Flow>, Sink, Source) {
         let room = Arc::new(Semaphore::new(20));
-        let flow = Arc::new(Flow { bytes: 20, room, moved: AtomicU64::new(0), dropped: AtomicU64::new(0) });
+        let flow = Arc::new(Flow {
+            bytes: 20,
+            room,
+            patience: STILL,
+            moved: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        });
         let (sink, source) = queue(flow.clone());
         (flow, sink, source)
     }

@@ -12,12 +12,14 @@ mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
 mod limits;
+mod lives;
 mod logs;
 mod methods;
 mod order;
 mod origins;
 mod owner;
 mod races;
+mod readers;
 mod refused;
 mod requests;
 mod resumes;

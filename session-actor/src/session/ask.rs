@@ -41,7 +41,7 @@ impl Handler<Ask> for SessionActor {
             return drop(reply.send(Err(error)));
         }
         if room.0.is_none() {
-            // the stream has not moved for a second and is full: one more that must not be dropped would be one too many
+            // the stream stands still and is full: one more that must not be dropped would be one too many
             log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
             return drop(reply.send(Err(AskError::TimedOut)));
         }

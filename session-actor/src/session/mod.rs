@@ -200,7 +200,7 @@ impl SessionActor {
     fn flow(&self) -> Arc<Flow> {
         match &self.pipe {
             Some(pipe) => pipe.flow().clone(),
-            None => Flow::new(self.state.limits.queue_bytes),
+            None => Flow::with_patience(self.state.limits.queue_bytes, self.state.limits.stall),
         }
     }
 

@@ -35,8 +35,9 @@ struct Connected {
 
 /// An `HttpServer` that notices clients that disconnect, writes events at once, and ends streams when it is told to stop.
 ///
-/// It is actix-web's own: bind it, set its workers and run it as any other. Two of its settings must stay: a later
-/// `.on_connect(..)` must call [`on_connect`], and `.h1_allow_half_closed(true)` would make disconnects go unnoticed.
+/// It is actix-web's own: bind it, set its workers and run it as any other. Some of its settings must stay: a later
+/// `.on_connect(..)` must call [`on_connect`], `.h1_allow_half_closed(true)` would make disconnects go unnoticed, and a
+/// `.keep_alive(..)` shorter than a stream may stand still (30 s by default) would cost slow readers the end of theirs.
 /// Where TLS hides the socket, use [`listener`].
 ///
 /// On SIGTERM or SIGINT new work is refused with 503, standalone streams end, and running calls have up to the drain time
