@@ -25,6 +25,7 @@ mod requests;
 mod resumes;
 mod served;
 mod sessions;
+mod shutdowns;
 mod streams;
 mod times;
 mod workers;

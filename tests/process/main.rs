@@ -4,6 +4,7 @@
 //! that fails from hanging. The processor time and the memory of a process are what Linux says of it.
 
 mod ends;
+mod http;
 mod logs;
 mod program;
 mod readers;

@@ -18,13 +18,17 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// The command that starts an example over stdio.
 pub(crate) fn example(name: &str) -> Command {
+    example_with(name, &["--stdio"])
+}
+
+/// The command that starts an example.
+pub(crate) fn example_with(name: &str, args: &[&str]) -> Command {
     let test = std::env::current_exe().expect("a test knows its own path");
     let profile = test.ancestors().nth(2).expect("a test is in PROFILE/deps");
     let path: PathBuf = profile.join("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
     assert!(path.exists(), "{} is not built: run `cargo build --examples`", path.display());
     let mut command = Command::new(path);
-    command.arg("--stdio");
-    command.env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
+    command.args(args).env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

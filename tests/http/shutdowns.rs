@@ -1,0 +1,124 @@
+//! A server in an `HttpServer` of one's own, which is shut down from within: under both mains, over real sockets.
+
+use std::{net::SocketAddr, sync::mpsc::channel, thread, time::Duration};
+
+use actix_mcp::{Server, http_server};
+use actix_web::{App, dev::ServerHandle};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::{
+    client::Request,
+    fixture,
+    served::{Client, call_with_progress, initialize, message},
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn bind(server: &Server) -> (actix_web::dev::Server, SocketAddr) {
+    let server = server.clone();
+    let http = http_server(move || App::new().service(server.scope("/mcp")))
+        // the test's own process keeps its signals
+        .shutdown_signal(std::future::pending())
+        .workers(2)
+        .bind("127.0.0.1:0")
+        .unwrap();
+    let addr = http.addrs()[0];
+    (http.run(), addr)
+}
+
+/// Shuts a server down while streams are open and a call runs, from the runtime of its clients.
+async fn shut_down(server: Server, addr: SocketAddr, handle: ServerHandle) {
+    let client = Client::open(addr, "2025-11-25").await;
+    let mut gets = Vec::new();
+    for _ in 0..3 {
+        let mut get = client.get().await.expect(200).await;
+        get.event().await.expect("a first event");
+        gets.push(get);
+    }
+    let running = call_with_progress(1, "progress", json!({ "n": 10, "ms": 100 }), 1);
+    let mut running = client.post(&running).await.expect(200).await;
+    running.message().await.expect("progress");
+
+    let shutdown = actix_web::rt::spawn({
+        let server = server.clone();
+        async move { server.shutdown().await }
+    });
+    for mut get in gets {
+        while get.event().await.is_some() {}
+        assert!(String::from_utf8_lossy(&get.raw).contains("\nretry: "), "no word of when to come back");
+    }
+    // what is new is refused, what comes back to a running call is not
+    for refused in [
+        client.post(&message(2, "tools/list", json!({}))).await,
+        client.get().await,
+        client.send(&client.request(&message(3, "tools/call", json!({ "name": "none" })))).await,
+    ] {
+        assert_eq!(refused.status, 503);
+        assert!(refused.header("retry-after").is_some());
+        assert_eq!(refused.json().await["error"]["code"], -32603);
+    }
+    let connection = client.start(&initialize("2025-11-25")).await;
+    connection.response().await.expect(503).await;
+    let rest = running.messages().await;
+    assert_eq!(rest.last().expect("an answer")["result"]["content"][0]["text"], "done");
+    timeout(PATIENCE, shutdown).await.expect("it ends").unwrap();
+    assert_eq!(server.stats().streams, 0);
+    client.send(&client.dress(Request::get())).await.expect(404).await;
+    timeout(PATIENCE, handle.stop(true)).await.expect("no stream holds it");
+}
+
+/// Runs the server where `main` says, and the clients in a thread of their own.
+fn with_clients(main: impl FnOnce(Server, Box<dyn FnOnce(SocketAddr, ServerHandle) + Send>)) {
+    let server = fixture::server();
+    let (send, started) = channel();
+    let clients = thread::spawn({
+        let server = server.clone();
+        move || {
+            let (addr, handle) = started.recv_timeout(PATIENCE).expect("the server starts");
+            actix_web::rt::System::new().block_on(shut_down(server, addr, handle));
+        }
+    });
+    main(server, Box::new(move |addr, handle| send.send((addr, handle)).unwrap()));
+    clients.join().expect("the clients are content");
+}
+
+#[test]
+fn a_server_of_ones_own_is_shut_down_under_the_main_of_actix() {
+    with_clients(|server, started| {
+        actix_web::rt::System::new().block_on(async move {
+            let (running, addr) = bind(&server);
+            started(addr, running.handle());
+            running.await.unwrap();
+        });
+    });
+}
+
+#[test]
+fn a_server_of_ones_own_is_shut_down_under_the_main_of_tokio() {
+    with_clients(|server, started| {
+        // what `#[tokio::main(flavor = "current_thread")]` makes: no System, and no Arbiter in the workers
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let (running, addr) = bind(&server);
+            started(addr, running.handle());
+            running.await.unwrap();
+        });
+    });
+}
+
+#[actix_web::test]
+async fn calls_that_do_not_end_have_the_drain_time_and_no_more() {
+    actix_mcp::testing::paused();
+    let server = fixture::server();
+    let client = Client::open(&crate::served::Served::new(&server).await, "2025-11-25").await;
+    let request = call_with_progress(1, "progress", json!({ "n": 2, "ms": 3_600_000 }), 1);
+    let mut running = client.post(&request).await.expect(200).await;
+    running.message().await.expect("progress");
+    let start = tokio::time::Instant::now();
+    server.shutdown().await;
+    assert_eq!(start.elapsed().as_secs(), 5);
+    assert_eq!(running.message().await, None, "its client is told no answer that does not exist");
+    actix_mcp::testing::settle().await;
+    assert_eq!(server.stats(), Default::default());
+}

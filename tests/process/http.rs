@@ -1,0 +1,183 @@
+//! An example over HTTP as a process: it ends when it is told to, whatever is open. Case C19.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Child, Command},
+    sync::mpsc::Receiver,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::program::{PATIENCE, example_with, hello, lines_of, pause};
+
+/// Longer than the drain time, for a machine that is busy.
+const SOON: Duration = Duration::from_secs(12);
+
+/// A running example, and a session of it.
+struct Site {
+    process: Child,
+    addr: String,
+    session: String,
+    /// What it still says on stderr.
+    _stderr: Receiver<String>,
+}
+
+/// A response that is read line by line: chunk sizes are lines like any other.
+struct Response {
+    status: u16,
+    headers: Vec<String>,
+    lines: BufReader<TcpStream>,
+}
+
+impl Site {
+    fn start(name: &str) -> Self {
+        let mut process = example_with(name, &["--http", "127.0.0.1:0"]).spawn().expect("the example starts");
+        let stderr = lines_of(process.stderr.take().expect("stderr is piped"));
+        let url = stderr.recv_timeout(PATIENCE).expect("it prints its URL");
+        let addr = url.trim_start_matches("MCP at http://").trim_end_matches("/mcp").to_owned();
+        let mut site = Self { process, addr, session: String::new(), _stderr: stderr };
+        let response = site.post(&hello());
+        assert_eq!(response.status, 200);
+        let session = response.headers.iter().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        session.expect("a session id").clone_into(&mut site.session);
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(site.post(&initialized).status, 202);
+        site
+    }
+
+    fn request(&self, method: &str, body: &str) -> Response {
+        let mut connection = TcpStream::connect(&self.addr).expect("it listens");
+        connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        let session = match &*self.session {
+            "" => String::new(),
+            id => format!("Mcp-Session-Id: {id}\r\n"),
+        };
+        write!(
+            connection,
+            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n{session}Content-Length: {}\r\n\r\n{body}",
+            self.addr,
+            body.len()
+        )
+        .expect("it reads");
+        let mut lines = BufReader::new(connection);
+        let mut headers = Vec::new();
+        loop {
+            let mut line = String::new();
+            lines.read_line(&mut line).expect("it answers");
+            match line.trim_end() {
+                "" => break,
+                line => headers.push(line.to_owned()),
+            }
+        }
+        let status = headers[0].split(' ').nth(1).expect("a status").parse().expect("a status");
+        Response { status, headers, lines }
+    }
+
+    fn post(&self, message: &Value) -> Response {
+        self.request("POST", &message.to_string())
+    }
+
+    fn call(&self, id: u32, tool: &str, arguments: Value) -> Response {
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
+        self.post(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
+    }
+
+    fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.process.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().expect("sh runs").success());
+    }
+
+    /// Waits for it to end by itself with 0, no later than `SOON`.
+    fn ends_well(mut self) {
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.process.try_wait().expect("it can be waited for") {
+                break status;
+            }
+            if start.elapsed() > SOON {
+                self.process.kill().expect("it can be killed");
+                panic!("it does not end");
+            }
+            pause();
+        };
+        assert_eq!(status.code(), Some(0), "{status}");
+    }
+}
+
+impl Response {
+    /// Reads to the line that has `text` in it.
+    fn line_with(&mut self, text: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.lines.read_line(&mut line).expect("UTF-8") > 0, "it ended without {text:?}");
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Reads to the end, which must be a whole body's.
+    fn rest(mut self) -> String {
+        let mut rest = String::new();
+        self.lines.read_to_string(&mut rest).expect("an end");
+        assert!(rest.ends_with("0\r\n\r\n"), "the body is cut off: {rest:?}");
+        rest
+    }
+}
+
+#[test]
+fn told_to_stop_it_ends_its_streams_lets_calls_end_and_takes_nothing_new() {
+    for signal in ["TERM", "INT"] {
+        let site = Site::start("feedback");
+        let mut gets: Vec<_> = (0..3).map(|_| site.request("GET", "")).collect();
+        for get in &mut gets {
+            assert_eq!(get.status, 200);
+            get.line_with("id: ");
+        }
+        let mut running = site.call(1, "countdown", json!({ "from": 15, "ms": 100 }));
+        running.line_with("\"progress\":1,");
+        site.signal(signal);
+        for get in gets {
+            let rest = get.rest();
+            assert!(rest.contains("retry: "), "{rest:?}");
+        }
+        // the streams have ended, so it drains
+        let refused = site.call(2, "countdown", json!({ "from": 1, "ms": 1 }));
+        assert_eq!(refused.status, 503);
+        assert!(
+            refused.headers.iter().any(|line| line.starts_with("retry-after: ")),
+            "{:?}",
+            refused.headers
+        );
+        assert_eq!(site.request("GET", "").status, 503);
+        let answer = running.rest();
+        assert!(answer.contains("lift-off"), "{answer}");
+        site.ends_well();
+    }
+}
+
+#[test]
+fn told_to_stop_it_ends_although_a_call_does_not() {
+    let site = Site::start("feedback");
+    let mut running = site.call(1, "countdown", json!({ "from": u32::MAX, "ms": 3_600_000 }));
+    running.line_with("\"progress\":1,");
+    site.signal("TERM");
+    let rest = running.rest();
+    assert!(!rest.contains("\"result\""), "{rest}");
+    site.ends_well();
+}
+
+#[test]
+fn told_to_stop_with_nothing_open_it_ends_and_its_port_is_free() {
+    let site = Site::start("calculator");
+    let addr = site.addr.clone();
+    site.signal("TERM");
+    site.ends_well();
+    let mut process = example_with("calculator", &["--http", &addr]).spawn().expect("the example starts");
+    let stderr = lines_of(process.stderr.take().expect("stderr is piped"));
+    assert_eq!(stderr.recv_timeout(PATIENCE).expect("it listens"), format!("MCP at http://{addr}/mcp"));
+    process.kill().expect("it can be killed");
+    process.wait().expect("it can be waited for");
+}
