@@ -22,7 +22,7 @@ use actix_mcp_router::{
     peer::{Peer, Principal},
 };
 use futures_util::future::join_all;
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
     session::{Changed, Close, Drain, SessionActor},
@@ -30,6 +30,8 @@ use crate::{
 };
 
 const SHARDS: usize = 16;
+/// How long streams have to be read to their end, at least, when the calls have used up the drain time.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The sessions of one server.
 #[derive(Clone, Debug)]
@@ -127,8 +129,9 @@ impl Sessions {
     }
 
     /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long, and then all
-    /// sessions are closed.
+    /// sessions are closed. What was written on their streams by then is read first, unless that takes too long.
     pub async fn drain(&self, time: Duration) {
+        let end = Instant::now() + time;
         self.0.draining.store(true, Ordering::Relaxed);
         let mut waiting = Vec::new();
         for session in self.all() {
@@ -140,6 +143,11 @@ impl Sessions {
             log::warn!("calls still running after the drain time of {time:?} are cancelled");
         }
         self.close_all();
+        // a stream's writer lives on its session's worker, which stops at once if it has no connection of its own
+        let end = end.max(Instant::now() + LAST_WORDS);
+        if tokio::time::timeout_at(end, self.stats().no_streams()).await.is_err() {
+            log::warn!("streams whose readers stand still are cut off");
+        }
     }
 
     /// Ends every session.

@@ -5,6 +5,8 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use tokio::sync::Notify;
+
 /// The counters of one server, shared by its sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Stats(Arc<Counters>);
@@ -15,6 +17,8 @@ struct Counters {
     in_flight: AtomicUsize,
     streams: AtomicUsize,
     subscriptions: AtomicUsize,
+    /// Told when the last open stream has gone.
+    no_streams: Notify,
 }
 
 /// A reading of [`Stats`].
@@ -64,6 +68,18 @@ impl Stats {
         Some(Counted { stats: self.clone(), counter })
     }
 
+    /// Waits until no stream is open.
+    pub(crate) async fn no_streams(&self) {
+        loop {
+            // made before the look: what happens in between is not missed
+            let told = self.0.no_streams.notified();
+            if self.gauge(Counter::Streams).load(Ordering::Relaxed) == 0 {
+                return;
+            }
+            told.await;
+        }
+    }
+
     fn gauge(&self, counter: Counter) -> &AtomicUsize {
         match counter {
             Counter::Sessions => &self.0.sessions,
@@ -83,6 +99,9 @@ pub(crate) struct Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.stats.gauge(self.counter).fetch_sub(1, Ordering::Relaxed);
+        let before = self.stats.gauge(self.counter).fetch_sub(1, Ordering::Relaxed);
+        if before == 1 && matches!(self.counter, Counter::Streams) {
+            self.stats.0.no_streams.notify_waiters();
+        }
     }
 }

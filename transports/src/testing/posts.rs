@@ -242,8 +242,8 @@ impl Stream {
     pub async fn next(&mut self) -> Option<SseEvent> {
         let bytes = loop {
             let bytes = self.0.next().await?;
-            // a comment is no event
-            if !bytes.starts_with(b":") {
+            // a comment is no event, nor is a word of when to come back
+            if !bytes.starts_with(b":") && !bytes.starts_with(b"retry:") {
                 break bytes;
             }
         };
