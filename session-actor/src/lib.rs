@@ -7,6 +7,35 @@
 //! - `stream`, [`queue`], [`outlet`], `link`: the ways out
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
+//!
+//! # The invariants, and what proves them
+//!
+//! Each of these tests was seen to fail with the guard of its invariant removed. `model` is the state machine test of
+//! `tests/wire/model.rs`, which drives two real sessions against a model of them; it fails for 1, 3, 4, 5 and 7.
+//!
+//! 1. Only the session touches its in-flight map, where an id and its call leave together: `model`,
+//!    `an_id_is_free_again_after_its_answer_and_the_new_call_is_another`
+//! 2. Inside, everything is keyed by a token whose generation never repeats:
+//!    `a_stale_token_finds_nothing_in_a_reused_slot`, `a_stale_close_leaves_the_newer_stream_open`
+//! 3. One claim decides, before there is a stream or a task:
+//!    `a_second_request_is_refused_before_a_stream_or_a_task_exists_and_the_first_keeps_everything`,
+//!    `of_two_hundred_racing_requests_exactly_one_runs`
+//! 4. Every admitted request is taken exactly once: `model`, `in_every_interleaving_of_two_claims_a_cancel_and_two_finishes_..`,
+//!    `a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is_free`
+//! 5. An id and its stream leave together, when the answer is handed over: `model`,
+//!    `a_new_request_under_the_id_during_a_slow_final_write_never_reaches_the_old_stream`
+//! 6. Every removal is guarded by the generation:
+//!    `dropping_a_broken_stream_with_a_stale_generation_removes_nothing_although_the_slot_is_reused`,
+//!    `a_stale_close_leaves_the_newer_stream_open`
+//! 7. A broken stream stops only itself: `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`,
+//!    `a_stream_that_stands_still_is_closed_after_thirty_seconds_and_costs_only_itself`
+//! 8. No code of an author runs inside an actor, and none escapes its task: `a_panic_is_an_internal_error_without_its_text`,
+//!    `dropping_a_pending_handler_contains_its_destructors` (router), and `a_session_that_panics_leaves_no_entry_no_handler_and_no_stream` for what would come if one did
+//! 9. No queue is unbounded and no response is dropped: `what_must_arrive_is_never_dropped_to_make_room`,
+//!    `a_client_that_reads_slowly_is_sent_every_report_in_order`,
+//!    `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`
+//! 10. What differs by revision lives in `era`:
+//!    `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
 mod asks;
 mod in_flight;

@@ -339,3 +339,25 @@ async fn a_client_that_reads_only_json_gets_no_notifications_and_is_asked_on_a_s
     assert_eq!(asking.answers(), ["yes"]);
     standalone.silence().await;
 }
+
+#[actix_web::test]
+async fn a_client_that_reads_slowly_is_sent_every_report_in_order() {
+    paused();
+    let (server, puppets) = server();
+    let posts = Posts::connect(&server, NEWEST).await;
+    let puppet = puppets.make();
+    let exchange = posts.call(1, "puppet", puppet.arguments());
+    for value in 1..=2_000 {
+        puppet.act(Act::Report(value));
+    }
+    puppet.act(Act::Finish);
+    let mut stream = exchange.stream().await;
+    for value in 1..=2_000 {
+        if value % 100 == 0 {
+            wait(Duration::from_millis(900)).await;
+        }
+        assert_eq!(stream.message().await.unwrap()["params"]["progress"], value);
+    }
+    assert_eq!(text(&stream.message().await.unwrap()), "1");
+    assert_eq!(stream.message().await, None);
+}
