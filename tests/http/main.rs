@@ -11,6 +11,7 @@ mod duplicates;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
+mod h2c;
 mod limits;
 mod lives;
 mod logs;

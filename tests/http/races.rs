@@ -1,5 +1,7 @@
 //! Races over real sockets, with two workers and connections spread over both.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::{
     collections::HashSet,
     rc::Rc,

@@ -1,5 +1,7 @@
 //! Readers that are slow, stand still, or hear nothing for long. Cases C10, C11 and C36.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::time::Duration;
 
 use actix_mcp::testing::{paused, settle};

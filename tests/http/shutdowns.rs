@@ -1,5 +1,7 @@
 //! A server in an `HttpServer` of one's own, which is shut down from within: under both mains, over real sockets.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::{net::SocketAddr, sync::mpsc::channel, thread, time::Duration};
 
 use actix_mcp::{Server, http_server};

@@ -1,5 +1,7 @@
 //! A server on real sockets with two workers, and the proof of which of them served what.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
 use std::{
     collections::HashMap,
     net::SocketAddr,

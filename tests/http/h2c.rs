@@ -1,0 +1,160 @@
+//! HTTP/2 without TLS, to an application whose actix-web has it: cases C08 (its legacy half), C55 and C59.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
+
+use std::{net::SocketAddr, time::Duration};
+
+use actix_mcp::{Server, http_server};
+use actix_web::{
+    App,
+    rt::{spawn, time::sleep},
+    web::Bytes,
+};
+use h2::{RecvStream, client::SendRequest};
+use http::{Request, Response};
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, time::timeout};
+
+use crate::{
+    fixture,
+    served::{call, call_with_progress},
+};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn serve(server: &Server) -> SocketAddr {
+    let server = server.clone();
+    let http = http_server(move || App::new().service(server.scope("/mcp")))
+        // the test's own process keeps its signals
+        .shutdown_signal(std::future::pending())
+        .workers(1)
+        .bind_auto_h2c("127.0.0.1:0")
+        .unwrap();
+    let addr = http.addrs()[0];
+    spawn(http.run());
+    addr
+}
+
+/// A connection; it breaks when what carries it is aborted.
+async fn connect(addr: SocketAddr) -> (SendRequest<Bytes>, actix_web::rt::task::JoinHandle<()>) {
+    let (send, connection) = h2::client::handshake(TcpStream::connect(addr).await.unwrap()).await.unwrap();
+    let carrier = spawn(async move {
+        // ends in an error when the server closes it
+        connection.await.ok();
+    });
+    (send, carrier)
+}
+
+async fn post(
+    connection: &SendRequest<Bytes>,
+    authority: &str,
+    session: Option<&str>,
+    message: &Value,
+) -> Response<RecvStream> {
+    let request = Request::post(format!("http://{authority}/mcp"))
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream");
+    let request = session.iter().fold(request, |request, id| request.header("mcp-session-id", *id));
+    send(connection, request.body(()).unwrap(), message.to_string().into()).await
+}
+
+async fn send(connection: &SendRequest<Bytes>, request: Request<()>, body: Bytes) -> Response<RecvStream> {
+    let mut connection = connection.clone().ready().await.unwrap();
+    let (response, mut stream) = connection.send_request(request, false).unwrap();
+    stream.send_data(body, true).unwrap();
+    timeout(PATIENCE, response).await.expect("nothing came").unwrap()
+}
+
+/// Reads the body to where it has `text`, or to its end.
+async fn read_to(response: &mut Response<RecvStream>, text: &str) -> String {
+    let mut read = String::new();
+    while !read.contains(text) {
+        let Some(chunk) = timeout(PATIENCE, response.body_mut().data()).await.expect("nothing came") else {
+            break;
+        };
+        let chunk = chunk.unwrap();
+        response.body_mut().flow_control().release_capacity(chunk.len()).unwrap();
+        read.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+    read
+}
+
+async fn open(connection: &SendRequest<Bytes>, addr: SocketAddr) -> String {
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let hello = crate::served::message(0, "initialize", params);
+    let response = post(connection, &addr.to_string(), None, &hello).await;
+    assert_eq!(response.status(), 200);
+    response.headers()["mcp-session-id"].to_str().unwrap().to_owned()
+}
+
+#[actix_web::test]
+async fn the_host_of_a_request_is_its_authority() {
+    let addr = serve(&fixture::server());
+    let (connection, _carrier) = connect(addr).await;
+    let session = open(&connection, addr).await;
+    let port = addr.port();
+    for (authority, status) in [
+        (format!("127.0.0.1:{port}"), 200),
+        (format!("localhost:{port}"), 200),
+        (format!("LOCALHOST:{port}"), 200),
+        (format!("[::1]:{port}"), 200),
+        ("localhost".to_owned(), 200),
+        ("evil.example".to_owned(), 403),
+        (format!("evil.example:{port}"), 403),
+    ] {
+        let ping = crate::served::message(1, "ping", json!({}));
+        let response = post(&connection, &authority, Some(&session), &ping).await;
+        assert_eq!(response.status(), status, "{authority}");
+    }
+}
+
+#[actix_web::test]
+async fn a_stream_has_no_header_that_http_2_forbids() {
+    let addr = serve(&fixture::server());
+    let (connection, _carrier) = connect(addr).await;
+    let session = open(&connection, addr).await;
+    let message = call_with_progress(1, "progress", json!({ "n": 2, "ms": 1 }), 1);
+    let mut response = post(&connection, &addr.to_string(), Some(&session), &message).await;
+    assert_eq!(response.status(), 200);
+    let headers = response.headers();
+    assert_eq!(headers["content-type"], "text/event-stream");
+    assert_eq!(headers["cache-control"], "no-cache, no-transform");
+    assert_eq!(headers["x-accel-buffering"], "no");
+    for forbidden in ["connection", "keep-alive", "transfer-encoding", "content-length", "upgrade"] {
+        assert!(!headers.contains_key(forbidden), "{forbidden}: {headers:?}");
+    }
+    let body = read_to(&mut response, "\"done\"").await;
+    assert!(body.contains("\"progress\":2"), "{body}");
+}
+
+#[actix_web::test]
+async fn a_client_that_goes_is_noticed_by_the_keep_alive_and_cancels_nothing() {
+    let server = fixture::server().keep_alive(Duration::from_millis(20));
+    let addr = serve(&server);
+    let (connection, carrier) = connect(addr).await;
+    let session = open(&connection, addr).await;
+    let message = call(1, "slow", json!({ "ms": 1500, "tag": "x" }));
+    let mut response = post(&connection, &addr.to_string(), Some(&session), &message).await;
+    let prime = read_to(&mut response, "id: ").await;
+    let last = prime.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();
+    assert_eq!(server.stats().streams, 1);
+    carrier.abort();
+    drop((response, connection));
+    let gone = async {
+        while server.stats().streams > 0 {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, gone).await.expect("the stream stays open");
+    assert_eq!((server.stats().in_flight, server.stats().sessions), (1, 1), "the call was cancelled");
+
+    let (connection, _carrier) = connect(addr).await;
+    let request = Request::get(format!("http://{addr}/mcp"))
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", session)
+        .header("last-event-id", last);
+    let mut resumed = send(&connection, request.body(()).unwrap(), Bytes::new()).await;
+    assert_eq!(resumed.status(), 200);
+    let rest = read_to(&mut resumed, "\"result\"").await;
+    assert!(rest.contains(r#""text":"x""#), "{rest}");
+}
