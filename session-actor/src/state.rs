@@ -8,7 +8,7 @@
 //!
 //! Read next: `in_flight` (the map), `replay` (the ring), `session/` (the actor that asks these questions).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
 use bytes::Bytes;
@@ -46,6 +46,9 @@ pub(crate) struct SessionState<C, R> {
     in_flight: InFlight<Call<C>>,
     /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
     readers: Slots<Reader<R>>,
+    /// Standalone streams whose reader has gone, oldest first: number and events so far. As many as may be open; a client
+    /// that comes back to one goes on with it, although it has missed nothing.
+    parked: VecDeque<(u64, u64)>,
     asks: Asks,
     replay: Replay,
     subscriptions: HashMap<ByteString, Counted>,
@@ -133,6 +136,7 @@ impl<C, R> SessionState<C, R> {
             generations: Generations::default(),
             in_flight: InFlight::default(),
             readers: Slots::default(),
+            parked: VecDeque::new(),
             asks: Asks::default(),
             replay: Replay::new(limits.replay),
             subscriptions: HashMap::new(),
@@ -297,6 +301,12 @@ impl<C, R> SessionState<C, R> {
         {
             track.reader = track.reader.filter(|reader| *reader != stream);
         }
+        if reader.call.is_none() {
+            if self.parked.len() >= self.limits.streams {
+                self.parked.pop_front();
+            }
+            self.parked.push_back((reader.number, reader.sent));
+        }
         Some(reader.handle)
     }
 
@@ -333,7 +343,7 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.iter().find(|(_, call)| is_on(call)).map(|(token, _)| token)
     }
 
-    /// A stream of no running call: a standalone one that is open goes on, anything else gives what is kept and ends.
+    /// A stream of no running call: a standalone one goes on, anything else gives what is kept and ends.
     fn resume_standalone(
         &mut self,
         last: EventId,
@@ -345,15 +355,17 @@ impl<C, R> SessionState<C, R> {
             .iter()
             .find(|(_, reader)| reader.call.is_none() && reader.number == last.stream)
             .map(|(token, reader)| (token, reader.sent));
-        let Some((old, sent)) = open else {
+        let parked = self.parked.iter().find(|(number, _)| *number == last.stream).map(|(_, sent)| *sent);
+        let Some(sent) = open.map(|(_, sent)| sent).or(parked) else {
             let events = self.replay.after(last, None, now)?;
             return (!events.is_empty()).then_some(Resumed { events, replaced: None });
         };
-        if last.event >= sent {
+        if last.event >= sent || (open.is_none() && self.standalone().count() >= self.limits.streams) {
             return None;
         }
         let events = self.replay.after(last, Some(sent), now)?;
-        let replaced = self.readers.remove(old).map(|old| old.handle);
+        self.parked.retain(|(number, _)| *number != last.stream);
+        let replaced = open.and_then(|(old, _)| self.readers.remove(old)).map(|old| old.handle);
         let generation = self.generations.next();
         let next = EventId { stream: last.stream, event: sent };
         Self::register(&mut self.readers, generation, None, next, reader);

@@ -224,6 +224,37 @@ fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, AskError
 }
 
 #[test]
+fn a_standalone_stream_that_broke_goes_on_for_a_client_that_comes_back_although_it_has_missed_nothing() {
+    let mut state = state();
+    let old = state.open_standalone(true, now(), |_, _| "old").unwrap();
+    let last = EventId { stream: old.generation(), event: 0 };
+    state.drop_broken_stream(old, now());
+
+    let resumed = state.resume(last, now(), |_, _| "new").unwrap();
+    assert!(resumed.events.is_empty());
+    let (event, reader) = state.emit_standalone(&Bytes::from_static(b"x"), now(), |_| true).unwrap();
+    assert_eq!((event, *reader), (EventId { event: 1, ..last }, "new"));
+    let ahead = EventId { event: 9, ..last };
+    assert!(state.resume(ahead, now(), |_, _| "new").is_none(), "an event that was never sent");
+}
+
+#[test]
+fn as_many_broken_standalone_streams_are_remembered_as_may_be_open() {
+    let limits = Limits { streams: 1, ..Limits::default() };
+    let mut state: State = SessionState::new(limits, Instant::now());
+    let mut broken = || {
+        let stream = state.open_standalone(true, now(), |_, _| "get").unwrap();
+        state.drop_broken_stream(stream, now());
+        EventId { stream: stream.generation(), event: 0 }
+    };
+    let (first, second) = (broken(), broken());
+    assert!(state.resume(first, now(), |_, _| "get").is_none());
+    assert!(state.resume(second, now(), |_, _| "get").is_some());
+    let third = EventId { stream: second.stream + 1, event: 0 };
+    assert!(state.resume(third, now(), |_, _| "get").is_none(), "unknown");
+}
+
+#[test]
 fn only_the_session_that_asked_can_be_answered_and_only_once() {
     let (mut ours, mut theirs) = (state(), state());
     let call = admit(&mut ours, 1, "call").unwrap();

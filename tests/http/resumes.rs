@@ -8,6 +8,7 @@ use actix_mcp::{
     testing::{paused, settle},
 };
 use actix_web::rt::time::sleep;
+use russe::Event;
 use serde_json::{Value, json};
 
 use crate::{
@@ -202,6 +203,24 @@ async fn a_standalone_stream_that_is_come_back_to_goes_on() {
     let mut again = client.resume(&id.unwrap()).await.expect(200).await;
     assert_eq!(get.message().await, None, "the older reader goes on");
     client.call(2, "toggle", json!({})).await.expect(200).await;
+    assert_eq!(again.message().await.unwrap()["method"], "notifications/tools/list_changed");
+    again.silence().await;
+}
+
+#[actix_web::test]
+async fn a_standalone_stream_that_broke_with_nothing_missed_goes_on_and_has_what_changed_in_between() {
+    paused();
+    let client = Client::open(&Served::new(&server()).await, "2025-11-25").await;
+    let mut get = client.get().await.expect(200).await;
+    let id = loop {
+        if let Event::Message(priming) = get.event().await.unwrap() {
+            break priming.id.unwrap().to_string();
+        }
+    };
+    drop(get);
+    settle().await;
+    client.call(1, "toggle", json!({})).await.expect(200).await;
+    let mut again = client.resume(&id).await.expect(200).await;
     assert_eq!(again.message().await.unwrap()["method"], "notifications/tools/list_changed");
     again.silence().await;
 }

@@ -176,6 +176,7 @@ impl Handler<Resume> for SessionActor {
         }
         if let (Some(stream), Some(events)) = (live, events) {
             write_kept(&stream, resumed.events);
+            self.schedule_flush(ctx);
             return Ok(events);
         }
         // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
