@@ -4,6 +4,7 @@
 //! - [`session`]: the actor around the state, one message a file
 //! - [`task`]: the task of one request
 //! - [`sessions`]: the registry shared by the workers
+//! - `noted`: what has changed, as the registry leaves it for a session
 //! - `stream`, [`queue`], [`outlet`], `link`: the ways out
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
@@ -41,6 +42,7 @@ mod asks;
 mod in_flight;
 pub mod limits;
 mod link;
+mod noted;
 pub mod outlet;
 pub mod queue;
 pub mod replay;

@@ -25,6 +25,7 @@ use futures_util::future::join_all;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
+    noted::Noted,
     session::{Changed, Close, Drain, SessionActor},
     stats::{Counted, Counter, Stats},
 };
@@ -56,6 +57,7 @@ pub struct SessionHandle {
     pub peer: Arc<Peer>,
     /// Who opened it.
     pub principal: Option<Principal>,
+    pub(crate) noted: Arc<Noted>,
 }
 
 /// As many sessions as the limit allows are open.
@@ -175,9 +177,17 @@ impl Sessions {
     }
 
     fn all(&self) -> Vec<Addr<SessionActor>> {
+        self.addrs(|_| true)
+    }
+
+    fn addrs(&self, wanted: impl Fn(&SessionHandle) -> bool) -> Vec<Addr<SessionActor>> {
         let read = |shard: &Mutex<HashMap<_, SessionHandle>>| {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            shard.values().map(|session| session.addr.clone()).collect::<Vec<_>>()
+            shard
+                .values()
+                .filter(|session| wanted(session))
+                .map(|session| session.addr.clone())
+                .collect::<Vec<_>>()
         };
         self.0.shards.iter().flat_map(read).collect()
     }
@@ -185,8 +195,8 @@ impl Sessions {
 
 impl Announce for Sessions {
     fn announce(&self, change: Change) {
-        for session in self.all() {
-            session.do_send(Changed { change: change.clone() });
+        for session in self.addrs(|session| session.noted.note(&change)) {
+            session.do_send(Changed);
         }
     }
 }

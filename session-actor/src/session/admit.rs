@@ -107,7 +107,10 @@ impl Handler<Admit> for SessionActor {
             }
             Ok(Method::Unsubscribe) => {
                 let uri = self.router.parse_uri(request.params.as_deref());
-                let result = uri.map(|uri| self.state.unsubscribe(&uri));
+                let result = uri.map(|uri| {
+                    self.noted.unsubscribe(&uri);
+                    self.state.unsubscribe(&uri);
+                });
                 self.answer_empty(outlet, &request.id, result);
             }
             Ok(_) => self.run(request, running, outlet, reply, ctx),
@@ -214,7 +217,8 @@ impl SessionActor {
     fn subscribe(&mut self, params: Option<&str>) -> Result<(), McpError> {
         let uri = self.router.subscribable(params)?;
         let stats = self.sessions.stats();
-        if self.state.subscribe(uri, || stats.count(Counter::Subscriptions)) {
+        if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {
+            self.noted.subscribe(uri);
             return Ok(());
         }
         let limit = self.state.limits.subscriptions;

@@ -48,6 +48,7 @@ pub use self::{
 use crate::{
     limits::Limits,
     link::CallEnd,
+    noted::Noted,
     outlet::{Exchange, Head, Outlet, Verdict},
     queue::{Flow, Frame, Sink},
     sessions::{Registered, SessionHandle, Sessions, new_id, short},
@@ -74,6 +75,8 @@ pub struct SessionActor {
     /// The registry, in which it stands from `initialize` on.
     sessions: Sessions,
     registered: Option<Registered>,
+    /// Where the registry leaves what has changed.
+    noted: Arc<Noted>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<ask::Held>,
     /// Cancelled calls that clean up, by the token they had; an entry goes when its task reports its end. A drain waits for
@@ -180,6 +183,7 @@ impl SessionActor {
             principal: opening.principal,
             sessions: opening.sessions,
             registered: None,
+            noted: Arc::default(),
             held: Vec::new(),
             cleaning: HashSet::new(),
             ask_timer: None,
@@ -215,8 +219,12 @@ impl SessionActor {
     /// Opens the session for its client and makes it findable.
     fn opened(&mut self, peer: Peer, ctx: &mut Context<Self>) {
         let peer = Arc::new(peer);
-        let handle =
-            SessionHandle { addr: ctx.address(), peer: peer.clone(), principal: self.principal.take() };
+        let handle = SessionHandle {
+            addr: ctx.address(),
+            peer: peer.clone(),
+            principal: self.principal.take(),
+            noted: self.noted.clone(),
+        };
         self.registered = Some(self.sessions.register(self.id.clone(), handle));
         self.peer = Some(peer);
         self.state.phase = Phase::Opened;

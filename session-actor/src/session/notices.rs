@@ -11,19 +11,20 @@ use serde_json::json;
 use super::SessionActor;
 use crate::queue::Frame;
 
-/// Something has changed. Sent by the registry to every session; one that has ended needs no word.
+/// Something was noted for the session. Sent by the registry when nothing was before; one that has ended needs no word.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Changed {
-    /// What has changed.
-    pub change: Change,
-}
+pub struct Changed;
 
 impl Handler<Changed> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, changed: Changed, ctx: &mut Self::Context) {
-        if self.state.changed(changed.change) && self.hears_notices() {
+    fn handle(&mut self, _: Changed, ctx: &mut Self::Context) {
+        let mut concerned = false;
+        for change in self.noted.take() {
+            concerned |= self.state.changed(change);
+        }
+        if concerned && self.hears_notices() {
             self.schedule_flush(ctx);
         }
     }
