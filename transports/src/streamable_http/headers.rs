@@ -74,7 +74,7 @@ fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
 pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
     let mime = request.mime_type().ok().flatten().ok_or_else(Refusal::media_type)?;
     let charset = mime.get_param("charset").is_none_or(|charset| charset == "utf-8");
-    if mime.type_() == "application" && mime.subtype() == "json" && charset {
+    if mime.type_() == "application" && mime.subtype() == "json" && mime.suffix().is_none() && charset {
         return Ok(());
     }
     Err(Refusal::media_type().into())

@@ -50,8 +50,8 @@ impl Origin {
         };
         let (host, port) = split(authority)?;
         let default = if https { 443 } else { 80 };
-        // no path, not even an empty one
-        let plain = text.ends_with(authority.as_str());
+        // no path, not even an empty one, nor anything else after the authority
+        let plain = text.split_once("://").is_some_and(|(_, rest)| rest == authority.as_str());
         plain.then(|| Self { https, host, port: port.unwrap_or(default) })
     }
 }
@@ -125,17 +125,17 @@ impl Allowed {
         if !self.checks_host(ready::local_addr(request).ip()) {
             return true;
         }
+        // HTTP/2 names it in the request line, HTTP/1 may there too, and then both count, whichever of them an application
+        // would go by; a browser always names it somewhere
+        let target = request.uri().authority().is_none_or(|target| self.takes(host(target.as_str())));
         let mut hosts = request.headers().get_all(HOST);
-        let named = match hosts.next() {
-            Some(header) => header.to_str().ok().and_then(host),
-            // HTTP/2 names it in the request line; a browser always names it somewhere
-            None => match request.uri().authority() {
-                Some(authority) => host(authority.as_str()),
-                None => return true,
-            },
-        };
-        let one = hosts.next().is_none();
-        one && named.is_some_and(|host| LOOPBACK.contains(&&*host) || self.hosts.contains(&host))
+        let header = hosts.next().is_none_or(|header| self.takes(header.to_str().ok().and_then(host)))
+            && hosts.next().is_none();
+        target && header
+    }
+
+    fn takes(&self, host: Option<String>) -> bool {
+        host.is_some_and(|host| LOOPBACK.contains(&&*host) || self.hosts.contains(&host))
     }
 }
 
@@ -187,6 +187,9 @@ mod tests {
             "localhost",
             "http://localhost/",
             "http://localhost/path",
+            "http://localhost/localhost",
+            "http://localhost?localhost",
+            "http://localhost#localhost",
             "http://user@localhost",
             "http://localhost.evil.example",
             "http://evil.example",
