@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_mcp::prelude::*;
-use actix_web::rt::time::sleep;
+use actix_web::rt::{task::yield_now, time::sleep};
 
 async fn extra() -> &'static str {
     "ok"
@@ -35,8 +35,12 @@ async fn touch(
     count: Option<u32>,
     handle: Handle,
 ) -> &'static str {
-    for _ in 0..count.unwrap_or(1) {
+    for n in 1..=count.unwrap_or(1) {
         handle.resource_updated(&uri);
+        // announcing never waits: without this, a large count would keep this worker from all its other clients
+        if n % 64 == 0 {
+            yield_now().await;
+        }
     }
     "touched"
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_mcp::prelude::*;
-use actix_web::rt::{spawn, time::sleep};
+use actix_web::rt::{spawn, task::yield_now, time::sleep};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -77,6 +77,10 @@ async fn log(level: Level, n: Option<u32>, log: Log) -> &'static str {
     let log = log.named("fixture");
     for n in 1..=n.unwrap_or(1) {
         log.send(level, format!("log {n}"));
+        // sending never waits: without this, a large n would keep this worker from all its other clients
+        if n % 64 == 0 {
+            yield_now().await;
+        }
     }
     "logged"
 }
@@ -126,10 +130,16 @@ async fn out(Args(Out { mode }): Args<Out>) -> Result<ToolResult, serde_json::Er
     })
 }
 
+/// More than this `big` does not give: an allocation that fails would end the process.
+const BIG_MAX: usize = 256 * 1024 * 1024; // bytes
+
 /// Answers with so many times the letter x.
 #[tool]
-async fn big(bytes: usize) -> String {
-    "x".repeat(bytes)
+async fn big(bytes: usize) -> Result<String, String> {
+    if bytes > BIG_MAX {
+        return Err(format!("that is too much (the limit is {BIG_MAX} bytes)"));
+    }
+    Ok("x".repeat(bytes))
 }
 
 // Arguments that a proxy may route by, since clients repeat them in headers. A doc comment would be listed.
