@@ -26,12 +26,13 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Reads the parameters of `initialize`.
+    /// Reads the parameters of `initialize`. What the client calls itself is kept as long as the session, so each of its
+    /// names may have `name_bytes` at most.
     ///
     /// # Errors
     ///
-    /// -32602 that names the member that is missing or mistyped; no session opens then.
-    pub fn read(params: Option<&str>) -> Result<Self, McpError> {
+    /// -32602 that names the member that is missing, mistyped or too long; no session opens then.
+    pub fn read(params: Option<&str>, name_bytes: usize) -> Result<Self, McpError> {
         const ANY_LENGTH: usize = usize::MAX;
         let params = Params::read(params, "", ["protocolVersion", "capabilities", "clientInfo"])?;
         let revision = era::negotiate(&params.string("protocolVersion", ANY_LENGTH)?);
@@ -42,9 +43,9 @@ impl Opening {
             revision,
             capabilities: era::client_capabilities(declared, revision),
             info: Implementation {
-                name: info.string("name", ANY_LENGTH)?.into(),
-                version: info.string("version", ANY_LENGTH)?.into(),
-                title: info.optional_string("title", ANY_LENGTH).ok().flatten().map(String::from),
+                name: info.string("name", name_bytes)?.into(),
+                version: info.string("version", name_bytes)?.into(),
+                title: info.optional_string("title", name_bytes).ok().flatten().map(String::from),
             },
         })
     }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn open(params: Value) -> Result<Opening, McpError> {
-    Opening::read(Some(&params.to_string()))
+    Opening::read(Some(&params.to_string()), 8)
 }
 
 fn with(version: &str, capabilities: Value) -> ClientCapabilities {
@@ -42,6 +42,8 @@ fn a_refusal_names_the_member_at_fault() {
         ("clientInfo", json!("t"), "`clientInfo`"),
         ("clientInfo", json!({ "version": "1" }), "`clientInfo.name`"),
         ("clientInfo", json!({ "name": "t", "version": 1 }), "`clientInfo.version`"),
+        ("clientInfo", json!({ "name": "123456789", "version": "1" }), "`clientInfo.name`"),
+        ("clientInfo", json!({ "name": "12345678", "version": "123456789" }), "`clientInfo.version`"),
     ] {
         let mut params = good.clone();
         params[pointer] = value;
@@ -54,7 +56,7 @@ fn a_refusal_names_the_member_at_fault() {
         params.as_object_mut().unwrap().remove(missing);
         assert_eq!(open(params).unwrap_err().message, format!("`{missing}` is missing"));
     }
-    assert_eq!(Opening::read(None).unwrap_err().message, "`protocolVersion` is missing");
+    assert_eq!(Opening::read(None, 8).unwrap_err().message, "`protocolVersion` is missing");
 }
 
 #[test]

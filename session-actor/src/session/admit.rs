@@ -190,7 +190,7 @@ impl SessionActor {
             let error = McpError::invalid_request("the session is already initialized");
             return self.refuse(outlet, &request.id, &error, Verdict::Refused);
         }
-        match Opening::read(request.params.as_deref()) {
+        match Opening::read(request.params.as_deref(), self.router.limits().name_bytes) {
             Ok(client) => {
                 let result = self.router.initialize_result(client.revision);
                 let session_id = self.pipe.is_none().then(|| self.id.clone());
