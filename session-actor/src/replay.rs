@@ -130,6 +130,11 @@ impl Replay {
         whole.then_some(events)
     }
 
+    /// The bytes of all that is kept of a stream.
+    pub(crate) fn bytes_of(&self, stream: u64) -> usize {
+        self.kept.iter().filter(|kept| kept.id.stream == stream).map(|kept| kept.json.len()).sum()
+    }
+
     fn forget(&mut self, stream: u64) {
         let bytes = &mut self.bytes;
         self.kept.retain(|kept| {

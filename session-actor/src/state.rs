@@ -337,6 +337,14 @@ impl<C, R> SessionState<C, R> {
         Some(Resumed { events, replaced })
     }
 
+    /// How many bytes a reader is given, at most, that comes back to a stream which has ended; `None` where it has not,
+    /// and the one reader it has makes way.
+    pub(crate) fn bytes_after_end(&self, last: EventId) -> Option<usize> {
+        let open =
+            self.call_of(last).is_some() || self.standalone().any(|(_, reader)| reader.number == last.stream);
+        (!open).then(|| self.replay.bytes_of(last.stream))
+    }
+
     /// The running call on whose stream an event was sent.
     pub(crate) fn call_of(&self, event: EventId) -> Option<Token> {
         let is_on = |call: &Call<C>| call.track.is_some_and(|track| track.number == event.stream);

@@ -11,6 +11,7 @@ use actix::{
     WrapFuture,
 };
 use bytes::{BufMut, Bytes, BytesMut};
+use tokio::sync::OwnedSemaphorePermit;
 
 use actix_mcp_router::link::Room;
 
@@ -41,6 +42,8 @@ pub(crate) struct StreamActor {
     watch: Option<SpawnHandle>,
     /// Counts the stream as open.
     _open: Counted,
+    /// What it takes of its session's bound on what is replayed at once.
+    _replayed: Option<OwnedSemaphorePermit>,
 }
 
 impl StreamActor {
@@ -51,8 +54,10 @@ impl StreamActor {
         ids: bool,
         stall: Duration,
         open: Counted,
+        replayed: Option<OwnedSemaphorePermit>,
     ) -> Self {
-        Self { token, session, sink, ended: false, ids, stall, watch: None, _open: open }
+        let (_open, _replayed) = (open, replayed);
+        Self { token, session, sink, ended: false, ids, stall, watch: None, _open, _replayed }
     }
 
     fn encode(&self, id: EventId, data: &[u8]) -> Bytes {

@@ -7,12 +7,13 @@ use actix_mcp::{
     testing::{paused, settle},
 };
 use actix_web::rt::time::sleep;
+use russe::Event;
 use serde_json::{Value, json};
 
 use crate::{
     fixture::server,
     refused::{Refusal, assert_idle},
-    served::{Client, Served, call, initialize, message},
+    served::{Client, Served, call, call_with_progress, initialize, message},
 };
 
 #[actix_web::test]
@@ -82,6 +83,37 @@ async fn one_more_standalone_stream_than_eight_is_429_until_another_ends() {
     streams.push(client.get().await.expect(200).await);
     full.check(client.get().await, "a ninth").await;
     assert_eq!(server.stats().streams, 8);
+}
+
+#[actix_web::test]
+async fn readers_that_come_back_to_an_ended_stream_and_read_nothing_have_a_bounded_share() {
+    paused();
+    let server = server().session_limits(Limits { streams: 2, ..Limits::default() });
+    let served = Served::new(&server).await;
+    let client = Client::open(&served, "2025-11-25").await;
+    let large = json!({ "n": 9, "text": "x".repeat(100_000) });
+    let call = call_with_progress(1, "progress", large, "p");
+    let mut stream = client.post(&call).await.expect(200).await;
+    let first = stream.event().await.unwrap();
+    let Event::Message(first) = first else { panic!("a priming event is no comment") };
+    let last = first.id.unwrap();
+    assert_eq!(stream.messages().await.len(), 10);
+    // 900 kB are kept, and 2 MiB may be on their way
+    let readers =
+        [client.resume(&last).await.expect(200).await, client.resume(&last).await.expect(200).await];
+    let full = Refusal::new(429, -32603, "the limit is 2097152 bytes");
+    full.check(client.resume(&last).await, "a third").await;
+    // one that goes on with a stream that runs replaces its reader, and needs no such room
+    let mut slow = client.call(2, "slow", json!({ "ms": 1000, "tag": "x" })).await.expect(200).await;
+    let Some(Event::Message(primed)) = slow.event().await else { panic!("no priming event") };
+    let resumed = client.resume(&primed.id.unwrap()).await.expect(200).await;
+    assert_eq!(resumed.messages().await.len(), 1);
+    for reader in readers {
+        assert_eq!(reader.messages().await.len(), 10);
+    }
+    settle().await;
+    assert_eq!(client.resume(&last).await.expect(200).await.messages().await.len(), 10);
+    assert_eq!(server.stats().streams, 0);
 }
 
 #[actix_web::test]

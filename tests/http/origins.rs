@@ -90,6 +90,11 @@ async fn a_loopback_socket_is_reached_by_its_own_names_only() {
     }
     let absolute = initialize("2025-11-25").to("http://127.0.0.1:8080/mcp");
     served.send(&absolute).await.expect(200).await;
+    // both names count where there are two
+    for target in ["http://evil.example/mcp", "http://user@127.0.0.1/mcp"] {
+        let response = served.send(&initialize("2025-11-25").to(target).set("Host", "127.0.0.1")).await;
+        Refusal::new(403, -32600, "`Host`").check(response, target).await;
+    }
 }
 
 // C55

@@ -43,7 +43,7 @@ pub use self::{
     finish::Finished,
     notices::Changed,
     notified::Notified,
-    streams::{Commit, NoStream, OpenStream, Resume, StreamClosed, Unservable},
+    streams::{Commit, NoStream, NotResumed, OpenStream, Resume, StreamClosed},
 };
 use crate::{
     limits::Limits,
@@ -86,6 +86,8 @@ pub struct SessionActor {
     ask_timer: Option<(Instant, SpawnHandle)>,
     /// Bounds the cancelled calls that still have their grace: as many as may be in flight.
     graces: Arc<Semaphore>,
+    /// Bounds what is on its way to readers of streams that have ended.
+    replays: Arc<Semaphore>,
     /// Told when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
@@ -174,6 +176,7 @@ impl SessionActor {
         let open = opening.sessions.take_room()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
         let graces = Arc::new(Semaphore::new(opening.limits.in_flight.min(Semaphore::MAX_PERMITS)));
+        let replays = Arc::new(Semaphore::new(streams::replays_limit(&opening.limits)));
         let session = Self {
             router: opening.router,
             state: SessionState::new(opening.limits, Instant::now()),
@@ -188,6 +191,7 @@ impl SessionActor {
             cleaning: HashSet::new(),
             ask_timer: None,
             graces,
+            replays,
             drained: Vec::new(),
             deaf: false,
             flush: None,

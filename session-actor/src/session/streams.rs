@@ -4,10 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use actix::{Actor, AsyncContext, Context, Handler, Message};
 use actix_mcp_router::era::Feature;
-use tokio::time::Instant;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 
 use super::{Reader, SessionActor, Way};
 use crate::{
+    limits::Limits,
     outlet::{Accepts, Exchange, Head},
     queue::{Flow, Source, queue},
     replay::EventId,
@@ -36,7 +40,7 @@ impl SessionActor {
         }
         let Way::Exchange(exchange) = std::mem::replace(&mut kept.outlet, Way::Stream) else { return };
         let kept_flow = kept.link.0.flow().clone();
-        let make = self.reader_maker(kept_flow, ctx);
+        let make = self.reader_maker(kept_flow, None, ctx);
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
         if let Some(events) = events {
@@ -49,13 +53,14 @@ impl SessionActor {
     fn reader_maker(
         &self,
         flow: Arc<Flow>,
+        replayed: Option<OwnedSemaphorePermit>,
         ctx: &mut Context<Self>,
     ) -> impl FnOnce(Token, EventId, bool, &mut Option<Source>) -> Reader + use<> {
         let (stall, session) = (self.state.limits.stall, ctx.address().downgrade());
         let open: Counted = self.sessions.stats().count(Counter::Streams);
         move |token, first, primed, events| {
             let (sink, source) = queue(flow);
-            let stream = StreamActor::new(token, session, sink.clone(), true, stall, open).start();
+            let stream = StreamActor::new(token, session, sink.clone(), true, stall, open, replayed).start();
             // browsers and proxies show a response once it has a body
             if primed {
                 stream.do_send(Prime { id: first, retry: RETRY });
@@ -129,7 +134,7 @@ impl Handler<OpenStream> for SessionActor {
             return Err(NoStream::Draining);
         }
         let primed = self.has_polling();
-        let make = self.reader_maker(self.flow(), ctx);
+        let make = self.reader_maker(self.flow(), None, ctx);
         let mut events = None;
         self.state
             .open_standalone(primed, Instant::now(), |token, first| make(token, first, primed, &mut events));
@@ -140,19 +145,29 @@ impl Handler<OpenStream> for SessionActor {
 
 /// Asks for the rest of a stream. Sent by the transport; the mailbox error means that the session has ended.
 #[derive(Debug, Message)]
-#[rtype(result = "Result<Source, Unservable>")]
+#[rtype(result = "Result<Source, NotResumed>")]
 pub struct Resume {
     /// The last event the client has.
     pub last: EventId,
 }
 
-/// The stream cannot be served from that event: it is unknown, part of the rest is gone, or there is no rest.
+/// Why a stream is not resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stream cannot be resumed after this event")]
-pub struct Unservable;
+#[non_exhaustive]
+pub enum NotResumed {
+    /// It cannot be served from that event: it is unknown, part of the rest is gone, or there is no rest.
+    #[error("the stream cannot be resumed after this event")]
+    Unservable,
+    /// Others who came back have not read yet what they were given.
+    #[error("too many streams are being replayed (the limit is {limit} bytes at once)")]
+    TooMuch {
+        /// The limit.
+        limit: usize,
+    },
+}
 
 impl Handler<Resume> for SessionActor {
-    type Result = Result<Source, Unservable>;
+    type Result = Result<Source, NotResumed>;
 
     fn handle(&mut self, resume: Resume, ctx: &mut Self::Context) -> Self::Result {
         // what the running call still sends holds room of its own flow; nothing sends on a stream without one
@@ -161,7 +176,8 @@ impl Handler<Resume> for SessionActor {
             .call_of(resume.last)
             .and_then(|call| self.state.call_mut(call))
             .map(|kept| kept.link.0.flow().clone());
-        let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), ctx);
+        let replayed = self.room_to_replay(resume.last)?;
+        let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), None, ctx);
         let mut live = None;
         let mut events = None;
         let resumed = self.state.resume(resume.last, Instant::now(), |token, first| {
@@ -169,7 +185,7 @@ impl Handler<Resume> for SessionActor {
             live = Some(reader.stream.clone());
             reader
         });
-        let resumed = resumed.ok_or(Unservable)?;
+        let resumed = resumed.ok_or(NotResumed::Unservable)?;
         if let Some(old) = resumed.replaced {
             // what waits there is given to the new reader, and the room it holds is needed
             old.sink.cut();
@@ -180,12 +196,33 @@ impl Handler<Resume> for SessionActor {
             return Ok(events);
         }
         // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
-        let make = self.reader_maker(self.flow(), ctx);
+        let make = self.reader_maker(self.flow(), replayed, ctx);
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, false, &mut events);
         write_kept(&reader.stream, resumed.events);
-        events.ok_or(Unservable)
+        events.ok_or(NotResumed::Unservable)
     }
+}
+
+impl SessionActor {
+    /// Takes room for what a stream that has ended gives a reader: such a reader replaces nobody, so without a bound a
+    /// client that comes back many times and reads nothing would have as many copies of it written.
+    fn room_to_replay(&self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
+        let Some(bytes) = self.state.bytes_after_end(last) else { return Ok(None) };
+        let bytes = u32::try_from(bytes.max(REPLAY_SHARE)).unwrap_or(u32::MAX);
+        let room = self.replays.clone().try_acquire_many_owned(bytes);
+        room.map(Some).map_err(|_| NotResumed::TooMuch { limit: replays_limit(&self.state.limits) })
+    }
+}
+
+/// A reader of a stream that has ended counts for at least this much.
+const REPLAY_SHARE: usize = 1024; // bytes
+
+/// How much may be on its way to readers of streams that have ended, in bytes: as much as all standalone streams could
+/// replay at once.
+pub(super) fn replays_limit(limits: &Limits) -> usize {
+    let streams = limits.streams.max(1);
+    limits.replay.bytes.max(REPLAY_SHARE).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
 }
 
 fn write_kept(stream: &actix::Addr<StreamActor>, events: Vec<(EventId, bytes::Bytes)>) {

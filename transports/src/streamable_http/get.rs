@@ -2,7 +2,7 @@
 
 use actix_mcp_session::{
     replay::EventId,
-    session::{NoStream, OpenStream, Resume},
+    session::{NoStream, NotResumed, OpenStream, Resume},
 };
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -27,7 +27,10 @@ impl Endpoint {
                 let unservable = || Refusal::bad("`Last-Event-ID` names no event that can be resumed from");
                 let last: EventId = last.parse().map_err(|_| unservable())?;
                 let resumed = session.addr.send(Resume { last }).await.map_err(|_| Refusal::no_session())?;
-                resumed.map_err(|_| unservable())?
+                resumed.map_err(|error| match error {
+                    NotResumed::TooMuch { .. } => Refusal::too_many_streams(error.to_string()),
+                    NotResumed::Unservable | _ => unservable(),
+                })?
             }
         };
         Ok(self.events(source).await)
