@@ -17,7 +17,9 @@ use crate::{
 };
 
 /// A revision of the protocol with the `initialize` handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// It has no order: which of two is newer is nothing to ask outside of this module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Revision {
     /// 2024-11-05
     V2024_11_05,
@@ -139,7 +141,7 @@ impl Revision {
     /// Whether it has this feature.
     #[must_use]
     pub fn has(self, feature: Feature) -> bool {
-        feature.span().is_some_and(|(first, last)| (first..=last).contains(&self))
+        feature.span().is_some_and(|(first, last)| (first.index()..=last.index()).contains(&self.index()))
     }
 
     /// Its place in [`Revision::ALL`].

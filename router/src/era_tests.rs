@@ -31,8 +31,8 @@ fn json_at(block: Content, revision: Revision) -> serde_json::Value {
 }
 
 #[test]
-fn revisions_are_ordered_and_read_back() {
-    assert!(Revision::ALL.is_sorted());
+fn revisions_are_listed_oldest_first_and_read_back() {
+    assert!(Revision::ALL.is_sorted_by_key(|revision| revision.as_str()));
     assert_eq!(Revision::ALL.last(), Some(&Revision::LATEST));
     for (index, revision) in Revision::ALL.iter().enumerate() {
         assert_eq!(Revision::parse(revision.as_str()), Some(*revision));

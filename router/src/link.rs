@@ -78,7 +78,7 @@ impl Origin {
     #[must_use]
     pub fn detached() -> Self {
         let nobody =
-            Peer::new(Revision::V2025_11_25, ClientCapabilities::default(), Implementation::default(), None);
+            Peer::new(Revision::LATEST, ClientCapabilities::default(), Implementation::default(), None);
         Self {
             peer: Arc::new(nobody),
             link: Arc::new(NoLink),

@@ -35,8 +35,8 @@
 //! 9. No queue is unbounded and no response is dropped: `what_must_arrive_is_never_dropped_to_make_room`,
 //!    `a_client_that_reads_slowly_is_sent_every_report_in_order`,
 //!    `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`
-//! 10. What differs by revision lives in `era`:
-//!    `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
+//! 10. What differs by revision lives in `era`: `no_module_but_era_names_a_revision`,
+//!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
 mod asks;
 mod in_flight;

@@ -250,3 +250,35 @@ async fn an_error_of_an_author_and_an_unknown_method_are_the_same_at_every_revis
         assert_eq!(pipe.next().await, unknown);
     }
 }
+
+/// The code of a source file, without the tests at its end.
+fn code(file: &std::path::Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn no_module_but_era_names_a_revision() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut left: Vec<_> = ["src", "router/src", "router/macros/src", "session-actor/src", "transports/src"]
+        .map(|folder| root.join(folder))
+        .into();
+    let mut read = 0;
+    while let Some(path) = left.pop() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("a folder can be read");
+            left.extend(entries.map(|entry| entry.expect("it can be listed").path()));
+        } else if name.ends_with(".rs") && name != "era.rs" && !name.ends_with("tests.rs") {
+            read += 1;
+            for (number, line) in code(&path).lines().enumerate() {
+                // what cannot be named, and has no order, cannot be compared
+                let names = ["Revision::V20", "V2024_", "V2025_", "V2026_"]
+                    .into_iter()
+                    .any(|name| line.contains(name));
+                assert!(!names, "{}:{}: {line}", path.display(), number + 1);
+            }
+        }
+    }
+    assert!(read > 80, "only {read} files were looked at");
+}
