@@ -1,0 +1,115 @@
+use futures_util::FutureExt;
+
+use super::*;
+
+fn frame(flow: &Arc<Flow>, bytes: impl AsRef<[u8]>) -> Frame {
+    let bytes = Bytes::copy_from_slice(bytes.as_ref());
+    Frame { bytes: bytes.clone(), room: flow.try_room(bytes.len()), droppable: true }
+}
+
+/// A queue with room for two messages.
+fn small() -> (Arc<Flow>, Sink, Source) {
+    let room = Arc::new(Semaphore::new(20));
+    let flow = Arc::new(Flow {
+        bytes: 20,
+        room,
+        patience: STILL,
+        moved: AtomicU64::new(0),
+        dropped: AtomicU64::new(0),
+    });
+    let (sink, source) = queue(flow.clone());
+    (flow, sink, source)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_without_room_takes_the_place_of_the_oldest_which_is_counted() {
+    let (flow, sink, mut source) = small();
+    for text in [b"0000000000", b"1111111111", b"2222222222", b"3333333333"] {
+        sink.push(frame(&flow, text));
+    }
+    assert_eq!(flow.dropped(), 2);
+    sink.finish();
+    assert_eq!(source.next().await.as_deref(), Some(&b"2222222222"[..]));
+    assert_eq!(source.next().await.as_deref(), Some(&b"3333333333"[..]));
+    assert_eq!(source.next().await, None);
+    assert_eq!(flow.room.available_permits(), 20, "all room is given back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_must_arrive_is_never_dropped_to_make_room() {
+    let (flow, sink, mut source) = small();
+    sink.push(Frame::kept(Bytes::from_static(b"answer")));
+    for _ in 0..1_000 {
+        sink.push(frame(&flow, b"0000000000"));
+    }
+    assert_eq!(source.next().await.as_deref(), Some(&b"answer"[..]));
+    assert_eq!(sink.len(), 2, "however many were put in");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_message_without_room_takes_the_place_of_several_and_what_it_does_not_need_is_free() {
+    let (flow, sink, mut source) = small();
+    for text in ["00000", "11111111111111", "222222"] {
+        sink.push(frame(&flow, text));
+    }
+    assert_eq!((flow.dropped(), flow.room.available_permits()), (2, 14), "6 of 20 are needed");
+    assert_eq!(source.next().await.as_deref(), Some(&b"222222"[..]));
+    assert_eq!(flow.room.available_permits(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_made_way_no_longer_counts_as_waiting() {
+    let (flow, sink, mut source) = small();
+    for _ in 0..1_000 {
+        sink.push(frame(&flow, b"0000000000"));
+    }
+    while source.try_next().is_some() {}
+    assert!(sink.below(1, 1).now_or_never().is_some(), "nothing waits, so there is nothing to wait for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_waits_for_room_and_goes_without_only_when_nothing_moves_for_a_second() {
+    let (flow, sink, mut source) = small();
+    sink.push(frame(&flow, b"0000000000"));
+    sink.push(frame(&flow, b"1111111111"));
+    let start = Instant::now();
+    let room = flow.clone().room(10).await;
+    assert_eq!((room.0.is_none(), start.elapsed()), (true, STILL));
+
+    let read = async {
+        tokio::time::sleep(Duration::from_millis(900)).await;
+        source.next().await
+    };
+    let (room, read) = futures_util::future::join(flow.clone().room(10), read).await;
+    assert_eq!((room.0.is_some(), read.is_some()), (true, true));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_is_cut_gives_its_room_back_and_ends_for_both_sides() {
+    let (flow, sink, mut source) = small();
+    sink.push(frame(&flow, b"0000000000"));
+    assert!(sink.waiting_since().is_some());
+    sink.cut();
+    assert_eq!(flow.room.available_permits(), 20);
+    assert_eq!(source.next().await, None);
+    assert!(sink.gone().now_or_never().is_some());
+    assert_eq!(sink.waiting_since(), None);
+    sink.push(frame(&flow, b"late"));
+    assert_eq!((sink.len(), flow.room.available_permits()), (0, 20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_writer_stands_still_from_the_last_message_it_took() {
+    let (flow, sink, mut source) = small();
+    tokio::time::sleep(STILL).await;
+    sink.push(frame(&flow, b"0"));
+    let first = sink.waiting_since();
+    assert_eq!(first, Some(Instant::now()));
+    tokio::time::sleep(STILL).await;
+    sink.push(frame(&flow, b"1"));
+    assert_eq!(sink.waiting_since(), first);
+    source.next().await.unwrap();
+    assert_eq!(sink.waiting_since(), Some(Instant::now()));
+    source.next().await.unwrap();
+    assert_eq!(sink.waiting_since(), None);
+}
