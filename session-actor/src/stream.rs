@@ -94,7 +94,8 @@ impl StreamActor {
         self.watch = Some(ctx.run_later(rest, |stream, ctx| {
             stream.watch = None;
             if stream.sink.waiting_since().is_some_and(|since| since.elapsed() >= stream.stall) {
-                log::warn!(generation = stream.token.generation(); "a stream that stands still is closed");
+                let stall = stream.stall;
+                log::warn!(generation = stream.token.generation(); "a stream that stands still is closed (the limit is {stall:?})");
                 stream.report_closed();
                 ctx.stop();
             } else {

@@ -176,7 +176,7 @@ async fn a_body_that_makes_no_progress_for_ten_seconds_is_408() {
     connection.write(&head).await;
     connection.write(&text[..100]).await;
     let start = tokio::time::Instant::now();
-    Refusal::new(408, -32600, "body").check(connection.response().await, "idle").await;
+    Refusal::new(408, -32600, "the limit is 10s").check(connection.response().await, "idle").await;
     let waited = start.elapsed();
     assert!((Duration::from_secs(10)..Duration::from_secs(11)).contains(&waited), "{waited:?}");
     client.call(2, "echo", json!({ "text": "alive" })).await.expect(200).await;
@@ -190,7 +190,7 @@ async fn how_long_a_body_may_be_idle_can_be_set() {
     let mut connection = served.connect();
     connection.write(initialize("2025-11-25").header("Content-Length", "200").head()).await;
     let start = tokio::time::Instant::now();
-    Refusal::new(408, -32600, "body").check(connection.response().await, "idle").await;
+    Refusal::new(408, -32600, "the limit is 1s").check(connection.response().await, "idle").await;
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 

@@ -242,7 +242,8 @@ impl SessionActor {
         let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
         ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {
             if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
-                log::debug!(session = session.short(); "an idle session has expired");
+                let idle = session.state.limits.idle;
+                log::debug!(session = session.short(); "an idle session has expired (the limit is {idle:?})");
                 session.end(ctx);
             } else {
                 session.watch_idle(ctx);

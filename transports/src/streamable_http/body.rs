@@ -38,7 +38,7 @@ pub(super) async fn read(
                 return Err(Refusal::bad(format!("the body could not be read: {error}")).into());
             }
             Ok(None) => break,
-            Err(_) => return Err(Refusal::body_timeout().into()),
+            Err(_) => return Err(Refusal::body_timeout(options.body_idle).into()),
         };
         let so_far = first.as_ref().map_or(0, Bytes::len) + rest.len();
         if so_far + chunk.len() > limit {

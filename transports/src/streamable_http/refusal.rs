@@ -1,5 +1,7 @@
 //! Refusals of the transport: a status, and a JSON-RPC error that names what is wrong.
 
+use std::time::Duration;
+
 use actix_mcp_router::{
     error::{ErrorCode, McpError},
     id::RequestId,
@@ -75,8 +77,9 @@ impl Refusal {
         Self::request(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    pub(super) fn body_timeout() -> Self {
-        Self::request(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")
+    pub(super) fn body_timeout(limit: Duration) -> Self {
+        let message = format!("the body made no progress (the limit is {limit:?})");
+        Self::request(StatusCode::REQUEST_TIMEOUT, message)
     }
 
     pub(super) fn too_many_streams(message: String) -> Self {
