@@ -2,12 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
-use std::{net::SocketAddr, sync::mpsc::channel, thread, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, mpsc::channel},
+    thread,
+    time::Duration,
+};
 
-use actix_mcp::{Server, http_server};
-use actix_web::{App, dev::ServerHandle};
+use actix_mcp::{Progress, Server, http_server, limits::Limits, tool};
+use actix_web::{App, dev::ServerHandle, web};
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::{sync::Semaphore, time::timeout};
 
 use crate::{
     client::Request,
@@ -16,6 +21,22 @@ use crate::{
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Lets the test say when a call that runs may end: after all that is asked of the server meanwhile, however slow that is.
+struct Gate(Semaphore);
+
+#[tool]
+async fn wait(gate: web::Data<Gate>, progress: Progress) -> &'static str {
+    progress.report(1).await.ok();
+    drop(gate.0.acquire().await);
+    "done"
+}
+
+fn gated() -> (Server, Arc<Gate>) {
+    let gate = Arc::new(Gate(Semaphore::new(0)));
+    let limits = Limits { drain: PATIENCE, ..Limits::default() };
+    (fixture::server().tool(wait).data_arc(gate.clone()).session_limits(limits), gate)
+}
 
 fn bind(server: &Server) -> (actix_web::dev::Server, SocketAddr) {
     let server = server.clone();
@@ -30,7 +51,7 @@ fn bind(server: &Server) -> (actix_web::dev::Server, SocketAddr) {
 }
 
 /// Shuts a server down while streams are open and a call runs, from the runtime of its clients.
-async fn shut_down(server: Server, addr: SocketAddr, handle: ServerHandle) {
+async fn shut_down(server: Server, gate: Arc<Gate>, addr: SocketAddr, handle: ServerHandle) {
     let client = Client::open(addr, "2025-11-25").await;
     let mut gets = Vec::new();
     for _ in 0..3 {
@@ -38,8 +59,7 @@ async fn shut_down(server: Server, addr: SocketAddr, handle: ServerHandle) {
         get.event().await.expect("a first event");
         gets.push(get);
     }
-    let running = call_with_progress(1, "progress", json!({ "n": 10, "ms": 100 }), 1);
-    let mut running = client.post(&running).await.expect(200).await;
+    let mut running = client.post(&call_with_progress(1, "wait", json!({}), 1)).await.expect(200).await;
     running.message().await.expect("progress");
 
     let shutdown = actix_web::rt::spawn({
@@ -62,6 +82,7 @@ async fn shut_down(server: Server, addr: SocketAddr, handle: ServerHandle) {
     }
     let connection = client.start(&initialize("2025-11-25")).await;
     connection.response().await.expect(503).await;
+    gate.0.add_permits(1);
     let rest = running.messages().await;
     assert_eq!(rest.last().expect("an answer")["result"]["content"][0]["text"], "done");
     timeout(PATIENCE, shutdown).await.expect("it ends").unwrap();
@@ -72,13 +93,13 @@ async fn shut_down(server: Server, addr: SocketAddr, handle: ServerHandle) {
 
 /// Runs the server where `main` says, and the clients in a thread of their own.
 fn with_clients(main: impl FnOnce(Server, Box<dyn FnOnce(SocketAddr, ServerHandle) + Send>)) {
-    let server = fixture::server();
+    let (server, gate) = gated();
     let (send, started) = channel();
     let clients = thread::spawn({
         let server = server.clone();
         move || {
             let (addr, handle) = started.recv_timeout(PATIENCE).expect("the server starts");
-            actix_web::rt::System::new().block_on(shut_down(server, addr, handle));
+            actix_web::rt::System::new().block_on(shut_down(server, gate, addr, handle));
         }
     });
     main(server, Box::new(move |addr, handle| send.send((addr, handle)).unwrap()));
