@@ -4,6 +4,7 @@
 //! `client` is the other side of the wire, `served` the server and a client of one session, `fixture` what is served.
 
 mod bodies;
+mod calls;
 mod client;
 mod compress;
 mod disconnects;
