@@ -7,7 +7,6 @@
 mod child;
 mod everything;
 #[path = "../wire/fixture.rs"]
-#[allow(dead_code, reason = "the wire tests' helpers are in it too")]
 mod fixture;
 mod oracle;
 mod strength;
