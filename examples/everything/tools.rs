@@ -56,7 +56,9 @@ async fn progress(
         }
         // progress must increase: a value that does not is refused, and passed over here
         report.await.ok();
-        sleep(Duration::from_millis(ms.unwrap_or(0))).await;
+        if let Some(ms) = ms.filter(|ms| *ms > 0) {
+            sleep(Duration::from_millis(ms)).await;
+        }
     }
     "done"
 }
