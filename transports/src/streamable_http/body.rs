@@ -1,9 +1,10 @@
 //! A request's body, whole and bounded.
 
-use std::future::poll_fn;
+use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
 
 use actix_web::{
     HttpRequest,
+    error::PayloadError,
     http::header::CONTENT_LENGTH,
     rt::time::timeout,
     web::{Bytes, BytesMut, Payload},
@@ -30,16 +31,7 @@ pub(super) async fn read(
     let mut payload = std::pin::pin!(payload.into_inner());
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
-    loop {
-        let next = poll_fn(|cx| payload.as_mut().poll_next(cx));
-        let chunk = match timeout(options.body_idle, next).await {
-            Ok(Some(Ok(chunk))) => chunk,
-            Ok(Some(Err(error))) => {
-                return Err(Refusal::bad(format!("the body could not be read: {error}")).into());
-            }
-            Ok(None) => break,
-            Err(_) => return Err(Refusal::body_timeout(options.body_idle).into()),
-        };
+    while let Some(chunk) = next(payload.as_mut(), options.body_idle).await? {
         let so_far = first.as_ref().map_or(0, Bytes::len) + rest.len();
         if so_far + chunk.len() > limit {
             return Err(Refusal::too_large(limit).into());
@@ -57,4 +49,34 @@ pub(super) async fn read(
     whole.extend_from_slice(&first);
     whole.extend_from_slice(&rest);
     Ok(whole.freeze())
+}
+
+/// The next part of the body; `None` at its end.
+async fn next<S>(mut payload: Pin<&mut S>, idle: Duration) -> Result<Option<Bytes>, Refused>
+where
+    S: Stream<Item = Result<Bytes, PayloadError>>,
+{
+    // A body that came with its head is handed over right after this was asked for it, in the same turn of the
+    // connection. Asking a second time spares it the timer.
+    let mut asked = false;
+    let at_once = poll_fn(|cx| match payload.as_mut().poll_next(cx) {
+        Poll::Ready(next) => Poll::Ready(Some(next)),
+        Poll::Pending if asked => Poll::Ready(None),
+        Poll::Pending => {
+            asked = true;
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+    });
+    let next = match at_once.await {
+        Some(next) => next,
+        None => timeout(idle, poll_fn(|cx| payload.as_mut().poll_next(cx)))
+            .await
+            .map_err(|_| Refusal::body_timeout(idle))?,
+    };
+    match next {
+        Some(Err(error)) => Err(Refusal::bad(format!("the body could not be read: {error}")).into()),
+        Some(Ok(chunk)) => Ok(Some(chunk)),
+        None => Ok(None),
+    }
 }
