@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -23,19 +23,33 @@ pub(super) struct SseBody {
     first: Option<Bytes>,
     source: Source,
     every: Duration,
-    /// Runs out when nothing was written for `every`; data resets it.
+    /// When something was last written.
+    wrote: Instant,
+    /// Runs out at the earliest when nothing was written for `every`; it is set anew only then, so that events do not pay
+    /// for it.
     silence: Pin<Box<Sleep>>,
 }
 
 impl SseBody {
     pub(super) fn new(first: Bytes, source: Source, every: Duration) -> Self {
-        Self { first: Some(first), source, every, silence: Box::pin(sleep(every)) }
+        Self { first: Some(first), source, every, wrote: Instant::now(), silence: Box::pin(sleep(every)) }
     }
 
     fn wrote(&mut self, bytes: Bytes) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let next = Instant::now() + self.every;
-        self.silence.as_mut().reset(next);
+        self.wrote = Instant::now();
         Poll::Ready(Some(Ok(bytes)))
+    }
+
+    /// Waits until nothing was written for `every`.
+    fn poll_silence(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while self.silence.as_mut().poll(cx).is_ready() {
+            let due = self.wrote + self.every;
+            if due <= Instant::now() {
+                return Poll::Ready(());
+            }
+            self.silence.as_mut().reset(due);
+        }
+        Poll::Pending
     }
 }
 
@@ -53,10 +67,10 @@ impl MessageBody for SseBody {
         match self.source.poll_next(cx) {
             Poll::Ready(Some(event)) => self.wrote(event),
             Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => match self.silence.as_mut().poll(cx) {
-                Poll::Ready(()) => self.wrote(COMMENT),
-                Poll::Pending => Poll::Pending,
-            },
+            Poll::Pending => {
+                ready!(self.poll_silence(cx));
+                self.wrote(COMMENT)
+            }
         }
     }
 }
