@@ -4,7 +4,7 @@ use actix_mcp_router::era::Revision;
 use actix_mcp_session::outlet::Accepts;
 use actix_web::{
     HttpMessage, HttpRequest,
-    http::header::{ACCEPT, HeaderName},
+    http::header::{ACCEPT, CONTENT_TYPE, HeaderName},
 };
 
 use super::refusal::{Refusal, Refused};
@@ -72,6 +72,10 @@ fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
 
 /// Refuses what is not JSON in UTF-8, and with it what a web page may send without asking first.
 pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
+    // as nearly every client writes it; the rest is worth a parser
+    if request.headers().get(CONTENT_TYPE).is_some_and(|value| value == "application/json") {
+        return Ok(());
+    }
     let mime = request.mime_type().ok().flatten().ok_or_else(Refusal::media_type)?;
     let charset = mime.get_param("charset").is_none_or(|charset| charset == "utf-8");
     if mime.type_() == "application" && mime.subtype() == "json" && mime.suffix().is_none() && charset {

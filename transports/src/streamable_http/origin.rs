@@ -127,16 +127,27 @@ impl Allowed {
         }
         // HTTP/2 names it in the request line, HTTP/1 may there too, and then both count, whichever of them an application
         // would go by; a browser always names it somewhere
-        let target = request.uri().authority().is_none_or(|target| self.takes(host(target.as_str())));
+        let target = request.uri().authority().is_none_or(|target| self.takes(target.as_str()));
         let mut hosts = request.headers().get_all(HOST);
-        let header = hosts.next().is_none_or(|header| self.takes(header.to_str().ok().and_then(host)))
+        let header = hosts.next().is_none_or(|header| header.to_str().is_ok_and(|header| self.takes(header)))
             && hosts.next().is_none();
         target && header
     }
 
-    fn takes(&self, host: Option<String>) -> bool {
-        host.is_some_and(|host| LOOPBACK.contains(&&*host) || self.hosts.contains(&host))
+    fn takes(&self, named: &str) -> bool {
+        is_loopback(named) || host(named).is_some_and(|host| self.hosts.contains(&host))
     }
+}
+
+/// Whether `host[:port]` names the loopback interface. Every request on such a socket is asked this, and nothing is copied
+/// for it.
+fn is_loopback(named: &str) -> bool {
+    LOOPBACK.iter().any(|name| {
+        let Some((host, rest)) = named.split_at_checked(name.len()) else { return false };
+        let is_port =
+            |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+        host.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
+    })
 }
 
 /// The host of `host[:port]`, in lower case.
@@ -224,6 +235,16 @@ mod tests {
         assert!(checks(&allowed, "172.17.0.2"));
         allowed.any_host();
         assert!(!checks(&allowed, "127.0.0.1"));
+    }
+
+    #[test]
+    fn only_the_names_of_the_loopback_interface_are_taken_for_them() {
+        for named in ["localhost", "LocalHost:80", "127.0.0.1:8080", "[::1]", "[::1]:1"] {
+            assert!(is_loopback(named), "{named}");
+        }
+        for named in ["localhost.", "localhost.evil.example", "localhost@evil.example", "127.0.0.10", "localhost:a", "", "é"] {
+            assert!(!is_loopback(named), "{named}");
+        }
     }
 
     #[test]
