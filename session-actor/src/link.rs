@@ -5,9 +5,12 @@
 //!
 //! **Invariant:** once the session has taken the call, the outbox accepts nothing.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use actix::WeakAddr;
@@ -27,10 +30,36 @@ use crate::{
 pub(crate) struct CallLink {
     call: Token,
     session: WeakAddr<SessionActor>,
-    flow: Arc<Flow>,
+    room: StreamRoom,
     outbox: Mutex<Outbox>,
     /// Numbers the call's questions, so that one can be taken back.
     asked: AtomicU64,
+}
+
+/// The room of a call's stream. Most calls have nothing to say before their answer, and no stream: it is made for those
+/// that have.
+#[derive(Debug)]
+pub(crate) struct StreamRoom {
+    bytes: usize,
+    /// How long a message waits for room.
+    patience: Duration,
+    flow: OnceLock<Arc<Flow>>,
+}
+
+impl StreamRoom {
+    /// For a stream of the call's own, which is closed when it stands still for so long.
+    pub(crate) fn of_call(bytes: usize, patience: Duration) -> Self {
+        Self { bytes, patience, flow: OnceLock::new() }
+    }
+
+    /// For a call on a pipe, which all calls share.
+    pub(crate) fn of_pipe(flow: Arc<Flow>) -> Self {
+        Self { bytes: 0, patience: Duration::ZERO, flow: OnceLock::from(flow) }
+    }
+
+    fn flow(&self) -> &Arc<Flow> {
+        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -41,12 +70,12 @@ struct Outbox {
 }
 
 impl CallLink {
-    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>, flow: Arc<Flow>) -> Self {
-        Self { call, session, flow, outbox: Mutex::default(), asked: AtomicU64::new(0) }
+    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>, room: StreamRoom) -> Self {
+        Self { call, session, room, outbox: Mutex::default(), asked: AtomicU64::new(0) }
     }
 
     pub(crate) fn flow(&self) -> &Arc<Flow> {
-        &self.flow
+        self.room.flow()
     }
 
     fn lock(&self) -> MutexGuard<'_, Outbox> {
@@ -84,11 +113,16 @@ impl Link for CallLink {
         if self.lock().ended {
             return ready(Room(None)).boxed();
         }
-        self.flow.clone().room(bytes).boxed()
+        // the usual case, which needs no timer
+        let room = self.try_room(bytes);
+        if room.0.is_some() {
+            return ready(room).boxed();
+        }
+        self.flow().clone().room(bytes).boxed()
     }
 
     fn try_room(&self, bytes: usize) -> Room {
-        self.flow.try_room(bytes)
+        self.flow().try_room(bytes)
     }
 
     fn emit(&self, json: Bytes, room: Room) {
@@ -97,7 +131,7 @@ impl Link for CallLink {
             return;
         }
         let wake = outbox.backlog.is_empty();
-        let gone = outbox.backlog.push(Frame { bytes: json, room, droppable: true }, &self.flow);
+        let gone = outbox.backlog.push(Frame { bytes: json, room, droppable: true }, self.flow());
         drop(outbox);
         drop(gone);
         if wake && let Some(session) = self.session.upgrade() {

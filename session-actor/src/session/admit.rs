@@ -22,7 +22,7 @@ use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
 
 use super::{Kept, SessionActor, Way};
 use crate::{
-    link::{CallEnd, CallLink},
+    link::{CallEnd, CallLink, StreamRoom},
     outlet::{Accepts, Batch, Exchange, Outlet, Verdict},
     queue::Frame,
     state::{Phase, Refused},
@@ -154,12 +154,16 @@ impl SessionActor {
             }
             Outlet::Exchange(_) | Outlet::Line | Outlet::Batch(_) => None,
         };
-        let (flow, session) = (self.flow(), ctx.address().downgrade());
+        let room = match &self.pipe {
+            Some(pipe) => StreamRoom::of_pipe(pipe.flow().clone()),
+            None => StreamRoom::of_call(self.state.limits.queue_bytes, self.state.limits.stall),
+        };
+        let session = ctx.address().downgrade();
         let admitted = match self.state.admit(request.id.clone(), Instant::now()) {
             Ok(admitted) => admitted,
             Err(refused) => return self.refuse_call(refused, outlet, &request.id),
         };
-        let link = Arc::new(CallLink::new(admitted.token(), session.clone(), flow));
+        let link = Arc::new(CallLink::new(admitted.token(), session.clone(), room));
         let call = admitted.fill(Kept { running, outlet: Way::from(outlet), link: CallEnd(link.clone()) });
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);
