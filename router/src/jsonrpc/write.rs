@@ -61,10 +61,10 @@ pub fn encode_error(id: ErrorId<'_>, error: &McpError) -> Bytes {
 pub fn encode_notification(method: &str, params: &impl Serialize) -> Bytes {
     let mut out = Message::new(192);
     out.infallible("method", method);
-    match to_json(params) {
-        Ok(json) if json.as_ref() != b"null" => out.raw_member("params", &json),
-        Ok(_) => {}
-        Err(error) => log::error!(error:%; "a notification's parameters do not serialize"),
+    let start = out.0.len();
+    out.infallible("params", params);
+    if out.0[start..] == *br#","params":null"# {
+        out.0.truncate(start);
     }
     out.end()
 }
