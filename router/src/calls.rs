@@ -36,7 +36,7 @@ impl Serving {
     /// `tools/call`.
     // MCP 2025-11-25 server/tools, Error Handling: an unknown tool is a protocol error. `task` is not looked at: tasks
     // are not offered, and a request with one is served as without
-    pub(crate) async fn call_tool(self) -> Result<Bytes, McpError> {
+    pub(crate) async fn call_tool(&self) -> Result<Bytes, McpError> {
         let params = self.params(["name", "arguments", "_meta"])?;
         let name = params.string("name", self.most())?;
         let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
@@ -50,7 +50,7 @@ impl Serving {
     }
 
     /// `prompts/get`.
-    pub(crate) async fn get_prompt(self) -> Result<Bytes, McpError> {
+    pub(crate) async fn get_prompt(&self) -> Result<Bytes, McpError> {
         let params = self.params(["name", "arguments", "_meta"])?;
         let name = params.string("name", self.most())?;
         let prompt = self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "name", &name))?;
@@ -66,7 +66,7 @@ impl Serving {
     }
 
     /// `resources/read`: a resource of that very URI, or else the first template it fits.
-    pub(crate) async fn read_resource(self) -> Result<Bytes, McpError> {
+    pub(crate) async fn read_resource(&self) -> Result<Bytes, McpError> {
         #[derive(Serialize)]
         struct ReadResult {
             contents: Vec<ResourceContents>,
@@ -93,7 +93,7 @@ impl Serving {
     }
 
     /// `completion/complete`.
-    pub(crate) async fn complete(self) -> Result<Bytes, McpError> {
+    pub(crate) async fn complete(&self) -> Result<Bytes, McpError> {
         #[derive(Serialize)]
         struct CompleteResult {
             completion: Completion,

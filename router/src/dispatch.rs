@@ -173,12 +173,12 @@ impl Router {
         request: Request,
         origin: Origin,
     ) -> impl Future<Output = Reply> + use<> + 'static {
-        let router = Arc::clone(self);
         let id = request.id.clone();
         let revision = origin.peer.revision;
-        async move {
-            // handlers are contained where they are called; this is for mistakes of ours
-            let served = AssertUnwindSafe(serve(router, request, origin)).catch_unwind().await;
+        let serving = Serving { router: Arc::clone(self), request, origin };
+        // Handlers are contained where they are called; this is for mistakes of ours. No `async` block: it would hold the
+        // future twice, and every request's task with it.
+        AssertUnwindSafe(serve(serving)).catch_unwind().map(move |served| {
             let served = served.unwrap_or_else(|payload| {
                 log::error!("dispatch panicked; this is a bug of the framework");
                 discard(payload);
@@ -191,30 +191,28 @@ impl Router {
                     Reply { json: encode_error(ErrorId::Given(&id), &error), code: Some(error.code) }
                 }
             }
-        }
+        })
     }
 }
 
 /// The whole response, or why there is none.
-async fn serve(router: Arc<Router>, request: Request, origin: Origin) -> Result<Bytes, McpError> {
-    let method = router.method(&request.method)?;
+async fn serve(serving: Serving) -> Result<Bytes, McpError> {
+    let Serving { router, request, origin } = &serving;
     let revision = origin.peer.revision;
-    let serving = Serving { router, request, origin };
-    let router = &serving.router;
-    match method {
+    match router.method(&request.method)? {
         // lists are kept encoded
-        Method::ListTools => list(&router.tools, &serving.request, revision),
-        Method::ListPrompts => list(&router.prompts, &serving.request, revision),
-        Method::ListResources => list(&router.resources, &serving.request, revision),
-        Method::ListTemplates => list(&router.templates, &serving.request, revision),
-        // these run a handler
+        Method::ListTools => list(&router.tools, request, revision),
+        Method::ListPrompts => list(&router.prompts, request, revision),
+        Method::ListResources => list(&router.resources, request, revision),
+        Method::ListTemplates => list(&router.templates, request, revision),
+        // these run a handler; the rarer ones are boxed, so that a call of a tool does not carry their size
         Method::CallTool => serving.call_tool().await,
-        Method::GetPrompt => serving.get_prompt().await,
-        Method::ReadResource => serving.read_resource().await,
-        Method::Complete => serving.complete().await,
+        Method::GetPrompt => Box::pin(serving.get_prompt()).await,
+        Method::ReadResource => Box::pin(serving.read_resource()).await,
+        Method::Complete => Box::pin(serving.complete()).await,
         // the session's own never come here
         Method::Initialize | Method::Ping | Method::SetLevel | Method::Subscribe | Method::Unsubscribe => {
-            Err(McpError::method_not_found(&serving.request.method))
+            Err(McpError::method_not_found(&request.method))
         }
     }
 }
