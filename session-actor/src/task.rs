@@ -14,7 +14,7 @@ use actix_mcp_router::{
     router::Router,
 };
 use actix_rt::time::sleep;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, poll_immediate, select};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -40,7 +40,7 @@ pub fn serve(
         actix_rt::spawn(async move {
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
-            let report = admission.report;
+            let (report, commit_after) = (admission.report, admission.commit_after);
             let running = stats.count(Counter::InFlight);
             let origin = Origin {
                 peer: admission.peer,
@@ -50,14 +50,18 @@ pub fn serve(
                 http: bearings.http,
             };
             let mut reply = std::pin::pin!(router.dispatch(admission.request, origin));
-            let reply = match admission.commit_after {
+            let reply = match commit_after {
                 None => reply.await,
-                Some(silence) => match select(reply.as_mut(), std::pin::pin!(sleep(silence))).await {
-                    Either::Left((reply, _)) => reply,
-                    Either::Right(_) => {
-                        report.commit();
-                        reply.await
-                    }
+                // a handler that never waits needs no timer
+                Some(silence) => match poll_immediate(reply.as_mut()).await {
+                    Some(reply) => reply,
+                    None => match select(reply.as_mut(), Box::pin(sleep(silence))).await {
+                        Either::Left((reply, _)) => reply,
+                        Either::Right(_) => {
+                            report.commit();
+                            reply.await
+                        }
+                    },
                 },
             };
             drop(running);
