@@ -330,6 +330,8 @@ impl Source {
             if state.finished {
                 return Poll::Ready(None);
             }
+            // a stream may wait for hours, and there may be thousands: none keeps memory for what may come
+            state.backlog = Backlog::default();
             state.reader = Some(cx.waker().clone());
             return Poll::Pending;
         };
