@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** it knows its session weakly and its own token only; all it can break is itself.
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use actix::{
     Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, SpawnHandle, WeakAddr,
@@ -63,9 +63,8 @@ impl StreamActor {
     fn encode(&self, id: EventId, data: &[u8]) -> Bytes {
         let mut event = BytesMut::with_capacity(data.len() + 48);
         if self.ids {
-            event.put_slice(b"id: ");
-            event.put_slice(id.to_string().as_bytes());
-            event.put_u8(b'\n');
+            // a buffer takes it all
+            writeln!(event, "id: {id}").ok();
         }
         // JSON of ours holds no raw line break, so one `data:` line is the whole of it
         event.put_slice(b"data: ");
