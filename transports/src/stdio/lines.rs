@@ -8,6 +8,8 @@ use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 const CHUNK: usize = 64 * 1024; // bytes
+/// What a read must have room for; a chunk is taken where it has not.
+const LEAST: usize = 8 * 1024; // bytes
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +67,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.buffer.len() > self.limit {
                 self.skip();
             }
-            self.buffer.reserve(CHUNK);
+            // lines that are being served still hold this buffer: it is filled up before there is another
+            if self.buffer.capacity() - self.buffer.len() < LEAST {
+                self.buffer.reserve(CHUNK);
+            }
             self.ended = self.input.read_buf(&mut self.buffer).await? == 0;
         }
     }
