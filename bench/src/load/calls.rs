@@ -59,7 +59,9 @@ impl Calls {
                 Message::Answer { id: of, text } => {
                     self.tally.routed(of == Some(id) && text.as_deref() == Some(&expected));
                 }
-                _ => anyhow::bail!("{}", String::from_utf8_lossy(&body)),
+                Message::Progress { .. } | Message::Other => {
+                    anyhow::bail!("{}", String::from_utf8_lossy(&body))
+                }
             }
             id += step;
         }

@@ -71,9 +71,8 @@ impl Call {
                 let data =
                     rest[..end].split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data: "));
                 // an event without data is one to come back with
-                match data.filter(|data| !data.is_empty()) {
-                    Some(data) => self.message(data, tally, arrived)?,
-                    None => {}
+                if let Some(data) = data.filter(|data| !data.is_empty()) {
+                    self.message(data, tally, arrived)?;
                 }
                 rest = &rest[end + 2..];
             }

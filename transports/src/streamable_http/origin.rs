@@ -242,7 +242,15 @@ mod tests {
         for named in ["localhost", "LocalHost:80", "127.0.0.1:8080", "[::1]", "[::1]:1"] {
             assert!(is_loopback(named), "{named}");
         }
-        for named in ["localhost.", "localhost.evil.example", "localhost@evil.example", "127.0.0.10", "localhost:a", "", "é"] {
+        for named in [
+            "localhost.",
+            "localhost.evil.example",
+            "localhost@evil.example",
+            "127.0.0.10",
+            "localhost:a",
+            "",
+            "é",
+        ] {
             assert!(!is_loopback(named), "{named}");
         }
     }
