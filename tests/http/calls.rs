@@ -168,6 +168,21 @@ async fn a_cancel_that_names_nothing_in_flight_does_nothing() {
     }
 }
 
+#[actix_web::test]
+async fn a_batch_without_answers_tells_a_cancellation_from_the_end_of_its_session() {
+    paused();
+    let client = Client::open(&Served::new(&server()).await, "2025-03-26").await;
+    let batch = client.request(&json!([call(1, "slow", json!({ "ms": 60_000, "tag": "A" }))]));
+    let pending = client.start(&batch).await;
+    settle().await;
+    cancel(&client, json!(1)).await;
+    pending.response().await.expect(202).await.empty().await;
+    let pending = client.start(&batch).await;
+    settle().await;
+    client.delete().await.expect(204).await;
+    Refusal::new(404, -32600, "`Mcp-Session-Id`").check(pending.response().await, "DELETE").await;
+}
+
 // C29
 #[actix_web::test]
 async fn a_cancel_stops_no_call_of_another_session() {

@@ -183,7 +183,11 @@ impl Endpoint {
         drop(batch);
         match head.await.ok() {
             // only notifications and answers, or nothing that is left to be answered
-            None | Some(Head::Cancelled) => Ok(HttpResponse::Accepted().finish()),
+            None | Some(Head::Cancelled) => {
+                // or it was the session's end that left nothing
+                self.session(request)?;
+                Ok(HttpResponse::Accepted().finish())
+            }
             head => Ok(self.answer(head, accepts, None).await),
         }
     }
