@@ -27,7 +27,7 @@ pub(crate) fn arguments(tool: &str) -> Vec<Value> {
         "confirm_order" => vec![json!({ "item": "tea" })],
         "restock" => vec![json!({})],
         "summarize" => vec![json!({ "text": "A long text." })],
-        // of `everything`, which has no arguments
+        // of the server with all there is, which takes no arguments
         "contents" | "structured" | "ask" | "ask_url" | "sample" | "work" | "refuse" => vec![json!({})],
         // of the wire tests' server
         "echo" => vec![json!({ "text": "a\u{2028}b" })],
@@ -45,6 +45,12 @@ pub(crate) fn arguments(tool: &str) -> Vec<Value> {
         "late" | "roots" | "panic" | "panic_in_drop" | "panic_in_display" | "fail" | "none" => {
             vec![json!({})]
         }
+        // of the example `everything`, beside those of the same name
+        "test_sampling" => vec![json!({ "prompt": "hello" })],
+        "test_elicitation" => vec![json!({ "message": "who?" })],
+        "json_schema_2020_12_tool" => vec![json!({ "name": "n" })],
+        "region" => vec![json!({ "region": "eu", "n": 1 })],
+        tool if tool.starts_with("test_") => vec![json!({})],
         _ => panic!("the tool `{tool}` is new here: add a row for it"),
     }
 }
@@ -194,8 +200,10 @@ impl Child {
     fn get(&mut self, prompt: &Value) {
         let names: Vec<_> =
             prompt["arguments"].as_array().into_iter().flatten().map(|it| text(&it["name"])).collect();
-        let arguments: serde_json::Map<_, _> =
-            names.iter().map(|name| (name.to_string(), json!("1"))).collect();
+        let arguments: serde_json::Map<_, _> = names
+            .iter()
+            .map(|name| (name.to_string(), json!(if name.ends_with("Uri") { "mem://a" } else { "1" })))
+            .collect();
         let answer = self.ask("prompts/get", json!({ "name": prompt["name"], "arguments": arguments }));
         assert!(answer["result"].is_object(), "{answer}");
         for name in names {
