@@ -51,7 +51,7 @@ async fn a_handler_that_panicked_or_waits_for_the_client_is_counted_as_what_it_i
 async fn a_stubborn_handler_keeps_nothing_but_itself_when_it_is_cancelled() {
     let server = Http::start(&[]);
     let client = server.client().await;
-    let slow = json!({ "ms": 1000, "tag": "t", "stubborn": true });
+    let slow = json!({ "ms": 5000, "tag": "t", "stubborn": true });
     let stream = client.call(1, "slow", slow).await.expect(200).await;
     client.notify("notifications/cancelled", json!({ "requestId": 1 })).await;
     assert_eq!(stream.messages().await, Vec::<serde_json::Value>::new());

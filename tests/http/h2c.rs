@@ -133,7 +133,7 @@ async fn a_client_that_goes_is_noticed_by_the_keep_alive_and_cancels_nothing() {
     let addr = serve(&server);
     let (connection, carrier) = connect(addr).await;
     let session = open(&connection, addr).await;
-    let message = call(1, "slow", json!({ "ms": 1500, "tag": "x" }));
+    let message = call(1, "slow", json!({ "ms": 5000, "tag": "x" }));
     let mut response = post(&connection, &addr.to_string(), Some(&session), &message).await;
     let prime = read_to(&mut response, "id: ").await;
     let last = prime.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();

@@ -136,7 +136,7 @@ fn told_to_stop_it_ends_its_streams_lets_calls_end_and_takes_nothing_new() {
             assert_eq!(get.status, 200);
             get.line_with("id: ");
         }
-        let mut running = site.call(1, "countdown", json!({ "from": 15, "ms": 100 }));
+        let mut running = site.call(1, "countdown", json!({ "from": 30, "ms": 100 }));
         running.line_with("\"progress\":1,");
         site.signal(signal);
         for get in gets {
