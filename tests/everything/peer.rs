@@ -10,15 +10,13 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Connection, Request, Response},
-    program::{PATIENCE, Program, example, lines_of},
+    program::{PATIENCE, Program, example_with, lines_of},
     served::{Client, message},
 };
 
 /// The command that starts the example with these arguments.
 pub(crate) fn everything(arguments: &[&str]) -> Command {
-    let mut command = example("everything");
-    command.args(arguments);
-    command
+    example_with("everything", arguments)
 }
 
 /// The example on a port of its own; killed when it is dropped.
