@@ -6,7 +6,8 @@
 //! - [`Server`] and its [`Handle`]: what is offered, and changes while it runs
 //! - [`tool`](macro@tool), [`Tool`], [`Prompt`], [`Resource`], [`ResourceTemplate`]: what can be offered
 //! - [`extract`]: what a handler can take; [`Client`], [`Progress`], [`Log`], [`Cancelled`] among it
-//! - [`content`], [`ToolResult`], [`McpError`]: what a handler can give back
+//! - [`content`], [`result`], [`ToolResult`], [`McpError`]: what a handler can give back
+//! - [`progress`], [`elicit`], [`sample`], [`roots`], [`offer`]: the errors of what a handler can do
 //! - `testing`: the test kit, with the feature of that name
 //!
 //! How a request is served is told by the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
@@ -26,12 +27,14 @@ pub use actix_mcp_router::{
     jsonrpc::ReadLimits,
     link,
     log::{Level, Log},
+    offer::{self, AddError},
     peer::{ClientCapability, Principal},
-    progress::Progress,
-    prompt::{Prompt, PromptMessage},
-    resource::{Resource, Uri},
+    progress::{self, Progress},
+    prompt::{self, Prompt, PromptMessage},
+    resource::{self, Resource, Uri},
     resource_template::ResourceTemplate,
-    result::{Json, ToolResult},
+    result::{self, Json, ToolResult},
+    roots,
     router::Capability,
     sample, tool,
     tool::Tool,

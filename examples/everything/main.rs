@@ -26,6 +26,7 @@ use std::{
 
 use actix_mcp::prelude::*;
 use actix_web::middleware::from_fn;
+use actix_web_lab::middleware::CatchPanic;
 
 use args::{Args, Command, Transport};
 use bearer::Tokens;
@@ -58,6 +59,8 @@ async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result
             .app_data(stats.clone())
             .route("/stats", web::get().to(stats::show))
             .service(server.scope("/mcp").wrap(from_fn(bearer::check)))
+            // handlers of tools are contained by the framework; this is for what the application adds
+            .wrap(CatchPanic::default())
     })
     .bind(address)?;
     let mut stdout = io::stdout().lock();

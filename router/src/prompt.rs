@@ -144,7 +144,8 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt of this name.
+    /// A prompt of this name. Its handler gives back a text, a [`PromptMessage`] or a `Vec` of them, a [`PromptResult`], or a
+    /// `Result` of one of these; an error is logged and told as -32603, unless it is an `McpError`.
     ///
     /// Its arguments are the members of `T`, if the handler takes an [`Args<T>`](crate::extract::Args). Clients send
     /// strings only, so these are what the members should be; required are those without a default.

@@ -149,6 +149,9 @@ impl fmt::Debug for ErasedReader {
 }
 
 /// A resource: a URI, a name, and an async function of extractors that reads it.
+///
+/// It gives back a `String`, a `Vec<u8>`, [`ResourceContents`] or a `Vec` of them; `None` for a resource that does not exist;
+/// or a `Result` of one of these. An error is logged and told as -32603, unless it is an `McpError`.
 #[derive(Clone, Debug)]
 pub struct Resource {
     definition: ResourceDefinition,

@@ -153,6 +153,8 @@ impl IntoToolResult for String {
 }
 
 /// A result for programs: structured content, described by the schema of `T`, with its JSON as text beside it.
+///
+/// The revisions up to 2025-11-25 know only objects as structured content: of any other `T` they are sent the text alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 

@@ -245,6 +245,11 @@ async fn batches_are_served_at_2025_03_26_only() {
     assert_eq!(answers[0], json!({ "jsonrpc": "2.0", "id": null, "error": answers[0]["error"] }));
     assert_eq!(answers[0]["error"]["message"], "request id 5 is already in flight");
     assert_eq!(answers[1]["result"]["content"][0]["text"], "a");
+    // a member that cannot be read, under an id that is live: an error with it would fail the one that owns it
+    let malformed = json!({ "jsonrpc": "2.0", "id": 5, "method": 7 });
+    let answers = client.post(&json!([slow("a"), malformed])).await.expect(200).await.json().await;
+    assert_eq!(answers[0], json!({ "jsonrpc": "2.0", "id": null, "error": answers[0]["error"] }));
+    assert_eq!(answers[1]["result"]["content"][0]["text"], "a");
 }
 
 #[actix_web::test]

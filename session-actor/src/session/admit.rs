@@ -254,7 +254,7 @@ impl Handler<Batching> for SessionActor {
     }
 }
 
-/// Answers what could not be read as a request, on the session's pipe. Sent by its transport; lost with the session.
+/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with the session.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Refuse {

@@ -3,12 +3,12 @@
 use actix::Addr;
 use actix_mcp_router::{
     dispatch::Method,
-    era::{self, Feature},
-    jsonrpc::{self, ErrorId, Incoming, Malformed, Payload, Request, encode_error},
+    era::Feature,
+    jsonrpc::{self, Incoming, Malformed, Payload, Request},
 };
 use actix_mcp_session::{
     outlet::{Accepts, Batch, Exchange, Head, Outlet, Verdict},
-    session::{Answered, Close, Notified, OpenError, Opening, SessionActor},
+    session::{Answered, Close, Notified, OpenError, Opening, Refuse, SessionActor},
     sessions::SessionHandle,
     task,
 };
@@ -173,9 +173,7 @@ impl Endpoint {
                 Ok(Incoming::Notification(notification)) => session.addr.do_send(Notified { notification }),
                 Ok(Incoming::Response(response)) => session.addr.do_send(Answered { response }),
                 Err(malformed) if malformed.wants_answer() => {
-                    let no_id = era::unreadable_id(session.peer.revision);
-                    let id = malformed.id.as_ref().map_or(no_id, ErrorId::Given);
-                    batch.push(&encode_error(id, &malformed.error));
+                    session.addr.do_send(Refuse { malformed, batch: Some(batch.clone()) });
                 }
                 Err(_) => {}
             }
