@@ -56,9 +56,9 @@ async fn the_endpoint_is_found_with_and_without_a_slash_under_any_prefix_and_nev
     let app = App::new()
         .service(plain.scope("/mcp"))
         .service(web::scope("/api/v1").service(nested.scope("/mcp")))
-        .service(web::scope("/root").service(root.scope("")));
+        .service(web::scope("/outer").service(root.scope("")));
     let served = Served::app(app).await;
-    for path in ["/mcp", "/mcp/", "/api/v1/mcp", "/api/v1/mcp/", "/mcp?x=1", "/root", "/root/"] {
+    for path in ["/mcp", "/mcp/", "/api/v1/mcp", "/api/v1/mcp/", "/mcp?x=1", "/outer", "/outer/"] {
         let response = served.send(&initialize("2025-11-25").to(path)).await.expect(200).await;
         let session = response.header("mcp-session-id").unwrap().to_owned();
         let ping = Request::post(message(1, "ping", serde_json::json!({}))).to(path);

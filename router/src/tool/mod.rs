@@ -31,8 +31,8 @@ const NAME_BYTES: usize = 8 * 1024;
 /// A tool: an async function of extractors with a name, or with `#[tool]` on it.
 ///
 /// It gives back text, a number, a `bool`, `()`, [`Content`](crate::content::Content) or a `Vec` of it,
-/// [`Json`](crate::result::Json) or a [`ToolResult`](crate::result::ToolResult), or a `Result` of one of these with any error
-/// that implements `Display`: the model reads it. An [`McpError`](crate::error::McpError) is an error of the protocol.
+/// [`Json`](crate::result::Json) or a [`ToolResult`], or a `Result` of one of these with any error
+/// that implements `Display`: the model reads it. An [`McpError`] is an error of the protocol.
 ///
 /// ```
 /// use actix_mcp_router::{extract::Args, tool::Tool};
