@@ -10,6 +10,45 @@
 //! - [`progress`], [`elicit`], [`sample`], [`roots`], [`offer`]: the errors of what a handler can do
 //! - `testing`: the test kit, with the feature of that name
 //!
+//! # Handlers that compute or block
+//!
+//! A handler runs on one thread with everything else that is served there: over HTTP on the worker that took its request,
+//! over stdio on the thread that reads the pipe. Between two of its `await`s nothing else runs on that thread. Over HTTP
+//! that means every request on the worker's connections, and every session that was opened there, by whichever worker its
+//! requests come; over stdio the whole session, so a cancellation is read when the call that it names has ended. Sessions
+//! and connections of other workers go on.
+//!
+//! So what computes for long, or blocks (files, `std::sync`, a client that is not async), goes to the pool of threads that
+//! is there for it, by `web::block`. While it runs, ping, cancellations, progress and all other calls get through at once:
+//!
+//! ```
+//! use actix_mcp::prelude::*;
+//! use actix_web::error::BlockingError;
+//!
+//! /// Counts the primes below n.
+//! #[tool]
+//! async fn primes(n: u32, progress: Progress, cancelled: Cancelled) -> Result<usize, BlockingError> {
+//!     web::block(move || {
+//!         let mut found = 0;
+//!         for candidate in 2..n {
+//!             if cancelled.is_cancelled() {
+//!                 break;
+//!             }
+//!             if (2..candidate).take_while(|d| d * d <= candidate).all(|d| candidate % d != 0) {
+//!                 found += 1;
+//!                 progress.try_report(candidate).ok();
+//!             }
+//!         }
+//!         found
+//!     })
+//!     .await
+//! }
+//! ```
+//!
+//! A cancellation ends the call, and what was handed to the pool runs on: let it look at [`Cancelled::is_cancelled`], which
+//! also keeps it from holding up the end of the process. The pool has a bound (`HttpServer::worker_max_blocking_threads`);
+//! what comes beyond it waits for a thread. All this holds for prompts, resources and completions too.
+//!
 //! How a request is served is told by the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
 //! `actix_mcp_router`, in this order.
 

@@ -3,6 +3,7 @@
 //!
 //! `client` is the other side of the wire, `served` the server and a client of one session, `fixture` what is served.
 
+mod blocking;
 mod bodies;
 mod calls;
 mod client;
@@ -12,7 +13,10 @@ mod duplicates;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
+#[path = "../wire/gate.rs"]
+mod gate;
 mod h2c;
+mod kept;
 mod limits;
 mod lives;
 mod logs;

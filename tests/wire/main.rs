@@ -5,6 +5,7 @@
 mod arguments;
 mod asks;
 mod batches;
+mod blocking;
 mod cancel;
 mod checks;
 mod completions;
@@ -12,6 +13,7 @@ mod end;
 #[path = "../schemas/everything.rs"]
 mod everything;
 mod fixture;
+mod gate;
 mod handshake;
 mod ids;
 mod limits;

@@ -27,6 +27,10 @@ mod tool;
 /// }
 /// ```
 ///
+/// What computes for long, or blocks, goes into `web::block(..).await`: without, everything else on the handler's thread
+/// waits, pings and its own cancellation among it. The documentation of the facade crate says more ("Handlers that compute
+/// or block").
+///
 /// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server.
 ///
 /// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or

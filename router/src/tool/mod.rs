@@ -34,6 +34,10 @@ const NAME_BYTES: usize = 8 * 1024;
 /// [`Json`](crate::result::Json) or a [`ToolResult`], or a `Result` of one of these with any error
 /// that implements `Display`: the model reads it. An [`McpError`] is an error of the protocol.
 ///
+/// A handler that computes for long, or blocks, does that in `web::block(..).await`: without, everything else on its
+/// thread waits, pings and its own cancellation among it. What that is, the documentation of the facade crate says
+/// ("Handlers that compute or block").
+///
 /// ```
 /// use actix_mcp_router::{extract::Args, tool::Tool};
 ///
