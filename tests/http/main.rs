@@ -6,6 +6,7 @@
 mod blocking;
 mod bodies;
 mod calls;
+mod cancels;
 mod client;
 mod compress;
 mod disconnects;
@@ -34,4 +35,6 @@ mod sessions;
 mod shutdowns;
 mod streams;
 mod times;
+#[path = "../wire/turns.rs"]
+mod turns;
 mod workers;

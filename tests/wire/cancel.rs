@@ -10,13 +10,14 @@ use actix_mcp::{
     prelude::*,
     testing::{Pipe, paused, script, settle},
 };
-use actix_web::rt::time::sleep;
+use actix_web::rt::{spawn, time::sleep};
 use serde_json::json;
-use tokio::{task::yield_now, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     checks::{assert_idle, assert_no_calls, text},
     fixture::server,
+    turns::{Round, linger, turns},
 };
 
 #[actix_web::test]
@@ -39,37 +40,39 @@ async fn one_slow_call_holds_up_neither_others_nor_its_own_cancel() {
     pipe.silence().await;
 }
 
+// C28; `tests/http/cancels.rs` has the same over HTTP
 #[actix_web::test]
 async fn at_any_moment_a_cancel_leaves_at_most_one_answer_and_a_free_id() {
     paused();
-    let server = server();
+    let server = server().tool(linger);
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
-    let (mut answered, mut stopped) = (0, 0);
-    for round in 0..2560_u32 {
-        let (ms, wait, yields) = (round % 4, round / 4 % 4, round / 16 % 40);
-        pipe.call(1, "slow", json!({ "ms": ms, "tag": "A" })).await;
-        for _ in 0..yields {
-            yield_now().await;
+    // spawned, so that it takes its turns with what it races
+    let raced = spawn(async move {
+        let mut answered = Vec::new();
+        for round in Round::all() {
+            pipe.call(1, "linger", json!({ "ms": round.ms, "turns": round.lag })).await;
+            if round.wait > 0 {
+                sleep(Duration::from_millis(round.wait)).await;
+            }
+            turns(round.before).await;
+            pipe.cancel(1).await;
+            turns(round.after).await;
+            // the same id again: served, and told apart by its result
+            pipe.call(1, "echo", json!({ "text": "B" })).await;
+            let mut first = pipe.next().await;
+            let before = text(&first) == "A";
+            if before {
+                first = pipe.next().await;
+            }
+            assert_eq!((text(&first), &first["id"]), ("B", &json!(1)), "{round:?}");
+            answered.push((before, round));
         }
-        if wait > 0 {
-            sleep(Duration::from_millis(wait.into())).await;
-        }
-        pipe.cancel(1).await;
-        // the same id again: served, and told apart by its result
-        pipe.call(1, "echo", json!({ "text": "B" })).await;
-        let mut first = pipe.next().await;
-        if text(&first) == "A" {
-            answered += 1;
-            first = pipe.next().await;
-        } else {
-            stopped += 1;
-        }
-        assert_eq!((text(&first), &first["id"]), ("B", &json!(1)), "round {round}");
-    }
+        (answered, pipe)
+    });
+    let (answered, mut pipe) = raced.await.expect("no panic");
     sleep(Duration::from_millis(10)).await;
     pipe.silence().await;
-    // both outcomes happened, else this proves nothing
-    assert!(answered > 300 && stopped > 300, "{answered} answered, {stopped} stopped");
+    Round::assert_raced(&answered);
     let (rest, ended) = pipe.finish().await;
     assert!(rest.is_empty() && ended.is_ok());
     assert_idle(&server).await;

@@ -32,3 +32,4 @@ mod sizes;
 mod standalone;
 mod streams;
 mod structured;
+mod turns;
