@@ -32,6 +32,8 @@ pub struct Origin {
 /// What a request brings with it beside its message.
 #[derive(Clone, Debug, Default)]
 pub struct Bearings {
+    /// Who sends it, where the request says so itself; the session's client otherwise.
+    pub peer: Option<Arc<Peer>>,
     /// Who it acts for.
     pub principal: Option<Principal>,
     /// The HTTP request, where there is one.

@@ -23,6 +23,7 @@ use crate::{
     prompt::Prompt,
     resource::Contents,
     router::Router,
+    stamp::ResultType,
 };
 
 /// A request that is being served.
@@ -46,7 +47,8 @@ impl Serving {
         self.router.count_call();
         let mut result = self.run("tools/call", tool.call(call)).await?;
         era::tool_result(&mut result, self.revision());
-        self.encode(&result)
+        let head = self.router.head(ResultType::Complete, result.meta.as_mut(), self.revision());
+        self.encode(&head, &result)
     }
 
     /// `prompts/get`.
@@ -62,7 +64,7 @@ impl Serving {
             result.description.clone_from(&prompt.definition().description);
         }
         result.messages.iter_mut().for_each(|message| era::content(&mut message.content, self.revision()));
-        self.encode(&result)
+        self.encode(&self.complete(), &result)
     }
 
     /// `resources/read`: a resource of that very URI, or else the first template it fits.
@@ -74,7 +76,7 @@ impl Serving {
         let params = self.params(["uri", "_meta"])?;
         let uri = params.string("uri", self.most())?;
         let (reader, arguments, mime_type) =
-            self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri))?;
+            self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
         let call = self.call(uri.clone(), arguments, params.raw("_meta"))?;
         let contents = match self.run("resources/read", reader.run(call)).await {
             Ok(contents) => contents.filter(|contents| !contents.is_empty()),
@@ -82,18 +84,19 @@ impl Serving {
             Err(error) => return Err(error),
         };
         // MCP 2025-11-25 server/resources, Error Handling: a resource that is not there is an error, not nothing
-        let mut contents = contents.ok_or_else(|| era::resource_not_found(&uri))?;
+        let mut contents = contents.ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
         for part in &mut contents {
             if part.mime_type.is_none() && part.uri == *uri {
                 part.mime_type.clone_from(&mime_type);
             }
             era::contents(part, self.revision());
         }
-        self.encode(&ReadResult { contents })
+        let [kind, meta] = self.complete();
+        self.encode(&[kind, meta, self.router.list_hints(self.revision())], &ReadResult { contents })
     }
 
     /// `completion/complete`.
-    pub(crate) async fn complete(&self) -> Result<Bytes, McpError> {
+    pub(crate) async fn completion(&self) -> Result<Bytes, McpError> {
         #[derive(Serialize)]
         struct CompleteResult {
             completion: Completion,
@@ -114,7 +117,12 @@ impl Serving {
             }
             None => Completion::default(),
         };
-        self.encode(&CompleteResult { completion: completion.cut() })
+        self.encode(&self.complete(), &CompleteResult { completion: completion.cut() })
+    }
+
+    /// What a result without a `_meta` of its own begins with.
+    fn complete(&self) -> [&[u8]; 2] {
+        self.router.head(ResultType::Complete, None, self.revision())
     }
 
     /// Who reads a URI, its variables, and the MIME type of what says none.
@@ -200,8 +208,8 @@ impl Serving {
         Contained::new(method, handler).await?
     }
 
-    fn encode(&self, result: &impl Serialize) -> Result<Bytes, McpError> {
-        let encoded = contain("encode", || try_encode_result(&self.request.id, result))?;
+    fn encode(&self, head: &[&[u8]], result: &impl Serialize) -> Result<Bytes, McpError> {
+        let encoded = contain("encode", || try_encode_result(&self.request.id, head, result))?;
         encoded.map_err(|error| {
             log::error!(error:%; "a result does not serialize");
             McpError::internal()

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const LATEST: Revision = Revision::LATEST;
+const LATEST: Revision = Revision::LATEST_HANDSHAKE;
 
 #[derive(Debug)]
 struct Named(String);

@@ -17,12 +17,13 @@ use crate::{
     calls::Serving,
     catalog::{Catalog, Entry},
     contain::discard,
-    era::{self, Revision},
+    era::{self, Feature, Revision},
     error::{ErrorCode, McpError},
     jsonrpc::{ErrorId, Request, encode_error, encode_raw_result},
     log::Level,
     params::Params,
     router::{Capability, Router},
+    stamp::ResultType,
 };
 
 /// A request a client can make.
@@ -55,6 +56,10 @@ pub enum Method {
     ReadResource,
     /// `completion/complete`
     Complete,
+    /// `server/discover`
+    Discover,
+    /// `subscriptions/listen`
+    Listen,
 }
 
 impl Method {
@@ -78,6 +83,9 @@ impl Method {
             "prompts/get" => Self::GetPrompt,
             "resources/read" => Self::ReadResource,
             "completion/complete" => Self::Complete,
+            // where there is no session
+            "server/discover" => Self::Discover,
+            "subscriptions/listen" => Self::Listen,
             _ => return None,
         })
     }
@@ -88,10 +96,28 @@ impl Method {
         matches!(self, Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe)
     }
 
+    /// What a revision must have for it to exist there, where not all have it.
+    fn feature(self) -> Option<Feature> {
+        match self {
+            Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe => {
+                Some(Feature::Handshake)
+            }
+            Self::Discover | Self::Listen => Some(Feature::Stateless),
+            Self::ListTools
+            | Self::CallTool
+            | Self::ListPrompts
+            | Self::GetPrompt
+            | Self::ListResources
+            | Self::ListTemplates
+            | Self::ReadResource
+            | Self::Complete => None,
+        }
+    }
+
     /// The capability without which it is unknown, where there is one.
     fn needs(self) -> Option<Capability> {
         match self {
-            Self::Initialize | Self::Ping | Self::SetLevel => None,
+            Self::Initialize | Self::Ping | Self::SetLevel | Self::Discover | Self::Listen => None,
             Self::ListTools | Self::CallTool => Some(Capability::Tools),
             Self::ListPrompts | Self::GetPrompt => Some(Capability::Prompts),
             Self::ListResources
@@ -114,13 +140,14 @@ pub struct Reply {
 }
 
 impl Router {
-    /// The method of this name, if something offers it.
+    /// The method of this name, if the revision has it and something offers it.
     ///
     /// # Errors
     ///
     /// -32601 otherwise.
-    pub fn method(&self, name: &str) -> Result<Method, McpError> {
+    pub fn method(&self, name: &str, revision: Revision) -> Result<Method, McpError> {
         Method::of(name)
+            .filter(|method| method.feature().is_none_or(|feature| revision.has(feature)))
             .filter(|method| method.needs().is_none_or(|capability| self.offers(capability)))
             .ok_or_else(|| McpError::method_not_found(name))
     }
@@ -156,7 +183,7 @@ impl Router {
         let uri = self.parse_uri(params)?;
         let fits = || self.templates.snapshot().iter().any(|template| template.arguments(&uri).is_some());
         if self.resources.get(&uri).is_none() && !fits() {
-            return Err(era::resource_not_found(&uri));
+            return Err(era::resource_not_found(&uri, Revision::LATEST_HANDSHAKE));
         }
         Ok(uri)
     }
@@ -199,28 +226,41 @@ impl Router {
 async fn serve(serving: Serving) -> Result<Bytes, McpError> {
     let Serving { router, request, origin } = &serving;
     let revision = origin.peer.revision;
-    match router.method(&request.method)? {
+    match router.method(&request.method, revision)? {
         // lists are kept encoded
-        Method::ListTools => list(&router.tools, request, revision),
-        Method::ListPrompts => list(&router.prompts, request, revision),
-        Method::ListResources => list(&router.resources, request, revision),
-        Method::ListTemplates => list(&router.templates, request, revision),
+        Method::ListTools => router.list(&router.tools, request, revision),
+        Method::ListPrompts => router.list(&router.prompts, request, revision),
+        Method::ListResources => router.list(&router.resources, request, revision),
+        Method::ListTemplates => router.list(&router.templates, request, revision),
         // these run a handler; the rarer ones are boxed, so that a call of a tool does not carry their size
         Method::CallTool => serving.call_tool().await,
         Method::GetPrompt => Box::pin(serving.get_prompt()).await,
         Method::ReadResource => Box::pin(serving.read_resource()).await,
-        Method::Complete => Box::pin(serving.complete()).await,
-        // the session's own never come here
-        Method::Initialize | Method::Ping | Method::SetLevel | Method::Subscribe | Method::Unsubscribe => {
-            Err(McpError::method_not_found(&request.method))
-        }
+        Method::Complete => Box::pin(serving.completion()).await,
+        Method::Discover => router.discover(&request.id, revision),
+        // the session's own never come here, nor does what lasts as long as its client likes
+        Method::Initialize
+        | Method::Ping
+        | Method::SetLevel
+        | Method::Subscribe
+        | Method::Unsubscribe
+        | Method::Listen => Err(McpError::method_not_found(&request.method)),
     }
 }
 
-fn list<T: Entry>(catalog: &Catalog<T>, request: &Request, revision: Revision) -> Result<Bytes, McpError> {
-    let params = Params::read(request.params.as_deref(), "", ["cursor"])?;
-    let cursor = params.optional_string("cursor", usize::MAX)?;
-    Ok(encode_raw_result(&request.id, &catalog.page(revision, cursor.as_deref())?))
+impl Router {
+    fn list<T: Entry>(
+        &self,
+        catalog: &Catalog<T>,
+        request: &Request,
+        revision: Revision,
+    ) -> Result<Bytes, McpError> {
+        let params = Params::read(request.params.as_deref(), "", ["cursor"])?;
+        let cursor = params.optional_string("cursor", usize::MAX)?;
+        let page = catalog.page(revision, cursor.as_deref())?;
+        let [kind, meta] = self.head(ResultType::Complete, None, revision);
+        Ok(encode_raw_result(&request.id, &[kind, meta, self.list_hints(revision)], &page))
+    }
 }
 
 #[cfg(test)]

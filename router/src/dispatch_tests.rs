@@ -22,7 +22,7 @@ use crate::{
     tool::Tool,
 };
 
-const LATEST: Revision = Revision::LATEST;
+const LATEST: Revision = Revision::LATEST_HANDSHAKE;
 
 fn origin(revision: Revision) -> Origin {
     let peer = Peer::new(revision, ClientCapabilities::default(), Implementation::default(), None);
@@ -92,13 +92,13 @@ impl std::fmt::Display for PanicsInDisplay {
 fn a_method_that_nothing_offers_is_unknown() {
     let router = Router::new("s", "1");
     for name in ["initialize", "ping", "logging/setLevel"] {
-        assert!(router.method(name).is_ok_and(Method::is_of_session), "{name}");
+        assert!(router.method(name, LATEST).is_ok_and(Method::is_of_session), "{name}");
     }
     for name in ["tools/list", "resources/subscribe", "completion/complete", "no/such", "Tools/List", ""] {
-        assert_eq!(router.method(name).unwrap_err().code, ErrorCode::METHOD_NOT_FOUND, "{name}");
+        assert_eq!(router.method(name, LATEST).unwrap_err().code, ErrorCode::METHOD_NOT_FOUND, "{name}");
     }
     router.offer(Capability::Tools);
-    assert_eq!(router.method("tools/list").unwrap(), Method::ListTools);
+    assert_eq!(router.method("tools/list", LATEST).unwrap(), Method::ListTools);
     assert_eq!(refused(&Arc::new(router), "no/such", "").0, -32601);
 }
 

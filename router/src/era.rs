@@ -16,7 +16,7 @@ use crate::{
     result::ToolResult,
 };
 
-/// A revision of the protocol with the `initialize` handshake.
+/// A revision of the protocol.
 ///
 /// It has no order: which of two is newer is nothing to ask outside of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,9 +29,11 @@ pub enum Revision {
     V2025_06_18,
     /// 2025-11-25
     V2025_11_25,
+    /// 2026-07-28: without handshake and session, every request says who it is
+    V2026_07_28,
 }
 
-use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25};
+use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
 /// What some revisions have and others lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,8 +63,10 @@ pub enum Feature {
     AnyStructuredContent,
     /// `elicitation/create`, in form mode.
     Elicitation,
-    /// `elicitation/create` in url mode, and the error -32042 that asks for it.
+    /// `elicitation/create` in url mode.
     UrlElicitation,
+    /// The error -32042 that asks for an elicitation in url mode, its `elicitationId`, and the notice that it is complete.
+    UrlElicitationId,
     /// Enums with a title per value (`oneOf`) in elicitation schemas; before, `enumNames`.
     ElicitationEnumTitles,
     /// Enums of which several values may be chosen, in elicitation schemas.
@@ -81,16 +85,24 @@ pub enum Feature {
     ErrorWithoutId,
     /// Streams that begin with an event without data, and that a server may close for polling.
     StreamPolling,
+    /// The handshake and what hangs on it: sessions, `ping`, `logging/setLevel`, `resources/subscribe`, requests to the
+    /// client, streams that can be come back to.
+    Handshake,
+    /// The error -32002 for a resource that is not there; -32602 otherwise.
+    ResourceNotFoundCode,
+    /// No session: each request says who it is and what it can do, each result what it is and whose, and for how long it
+    /// may be kept. `server/discover`, `subscriptions/listen`, and results that ask for input.
+    Stateless,
 }
 
 impl Feature {
-    /// The first and the last revision that has it, of those with a handshake; `None` if none has.
-    const fn span(self) -> Option<(Revision, Revision)> {
-        const fn from(first: Revision) -> Option<(Revision, Revision)> {
-            Some((first, Revision::LATEST))
+    /// The first and the last revision that has it.
+    const fn span(self) -> (Revision, Revision) {
+        const fn from(first: Revision) -> (Revision, Revision) {
+            (first, V2026_07_28)
         }
         match self {
-            Self::Batching => Some((V2025_03_26, V2025_03_26)),
+            Self::Batching => (V2025_03_26, V2025_03_26),
             Self::Audio | Self::ToolAnnotations | Self::CompletionsCapability | Self::ProgressMessage => {
                 from(V2025_03_26)
             }
@@ -108,18 +120,21 @@ impl Feature {
             | Self::SamplingContextCapability
             | Self::Icons
             | Self::ServerDescription
-            | Self::ErrorWithoutId
-            | Self::StreamPolling => from(V2025_11_25),
-            Self::AnyStructuredContent => None,
+            | Self::ErrorWithoutId => from(V2025_11_25),
+            Self::UrlElicitationId | Self::StreamPolling => (V2025_11_25, V2025_11_25),
+            Self::Handshake | Self::ResourceNotFoundCode => (V2024_11_05, V2025_11_25),
+            Self::AnyStructuredContent | Self::Stateless => from(V2026_07_28),
         }
     }
 }
 
 impl Revision {
     /// All that are served, oldest first.
-    pub const ALL: &[Self] = &[V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25];
-    /// What a client is offered that asked for one we do not know.
-    pub const LATEST: Self = V2025_11_25;
+    pub const ALL: &[Self] = &[V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28];
+    /// The newest.
+    pub const LATEST: Self = V2026_07_28;
+    /// The newest with a handshake: what a client is offered that asks `initialize` for one we do not know.
+    pub const LATEST_HANDSHAKE: Self = V2025_11_25;
 
     /// The revision as it is written in messages.
     #[must_use]
@@ -129,19 +144,27 @@ impl Revision {
             V2025_03_26 => "2025-03-26",
             V2025_06_18 => "2025-06-18",
             V2025_11_25 => "2025-11-25",
+            V2026_07_28 => "2026-07-28",
         }
     }
 
-    /// The revision of this name, if it is served with a handshake.
+    /// The revision of this name, if it is served.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|revision| revision.as_str() == text)
     }
 
+    /// The revision of this name, if it is served and has this feature.
+    #[must_use]
+    pub fn parse_with(text: &str, feature: Feature) -> Option<Self> {
+        Self::parse(text).filter(|revision| revision.has(feature))
+    }
+
     /// Whether it has this feature.
     #[must_use]
     pub fn has(self, feature: Feature) -> bool {
-        feature.span().is_some_and(|(first, last)| (first.index()..=last.index()).contains(&self.index()))
+        let (first, last) = feature.span();
+        (first.index()..=last.index()).contains(&self.index())
     }
 
     /// Its place in [`Revision::ALL`].
@@ -150,11 +173,52 @@ impl Revision {
     }
 }
 
+/// Which kinds of revision a server serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eras {
+    /// All, on one endpoint and on one pipe: each request decides for itself.
+    #[default]
+    Both,
+    /// Those without a handshake: 2026-07-28.
+    Modern,
+    /// Those with a handshake: 2025-11-25 and before.
+    Legacy,
+}
+
+impl Eras {
+    /// Whether a revision is among them.
+    #[must_use]
+    pub fn serve(self, revision: Revision) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Modern => revision.has(Feature::Stateless),
+            Self::Legacy => revision.has(Feature::Handshake),
+        }
+    }
+
+    /// Whether requests that say who they are are served.
+    #[must_use]
+    pub fn serve_modern(self) -> bool {
+        self != Self::Legacy
+    }
+
+    /// Whether the handshake is served.
+    #[must_use]
+    pub fn serve_legacy(self) -> bool {
+        self != Self::Modern
+    }
+}
+
+/// The names of the revisions without a handshake: what a client may name in its requests.
+pub fn stateless() -> impl Iterator<Item = &'static str> {
+    Revision::ALL.iter().filter(|revision| revision.has(Feature::Stateless)).map(|revision| revision.as_str())
+}
+
 /// What `initialize` is answered with: the revision asked for if we serve it, the latest with a handshake otherwise.
 // MCP 2025-11-25 lifecycle, Version Negotiation
 #[must_use]
 pub fn negotiate(requested: &str) -> Revision {
-    Revision::parse(requested).unwrap_or(Revision::LATEST)
+    Revision::parse_with(requested, Feature::Handshake).unwrap_or(Revision::LATEST_HANDSHAKE)
 }
 
 /// What stands for an id that could not be read or must not be given.
@@ -192,18 +256,25 @@ impl ClientCapability {
 }
 
 /// The error for a URI that names no resource.
-// MCP 2025-11-25 server/resources, Error Handling: SHOULD be -32002
+// MCP 2025-11-25 server/resources, Error Handling: SHOULD be -32002; MCP 2026-07-28: MUST be -32602
 #[must_use]
-pub fn resource_not_found(uri: &str) -> McpError {
-    McpError::new(ErrorCode::RESOURCE_NOT_FOUND, "resource not found")
-        .with_data(serde_json::json!({ "uri": uri }))
+pub fn resource_not_found(uri: &str, revision: Revision) -> McpError {
+    let code = if revision.has(Feature::ResourceNotFoundCode) {
+        ErrorCode::RESOURCE_NOT_FOUND
+    } else {
+        ErrorCode::INVALID_PARAMS
+    };
+    McpError::new(code, "resource not found").with_data(serde_json::json!({ "uri": uri }))
 }
 
 /// An error of an author's, without a code that the revision does not define.
 pub(crate) fn error(error: &mut McpError, revision: Revision) {
-    if error.code == ErrorCode::URL_ELICITATION_REQUIRED && !revision.has(Feature::UrlElicitation) {
+    if error.code == ErrorCode::URL_ELICITATION_REQUIRED && !revision.has(Feature::UrlElicitationId) {
         error.code = ErrorCode::INTERNAL_ERROR;
         error.data = None;
+    }
+    if error.code == ErrorCode::RESOURCE_NOT_FOUND && !revision.has(Feature::ResourceNotFoundCode) {
+        error.code = ErrorCode::INVALID_PARAMS;
     }
 }
 

@@ -38,18 +38,19 @@ fn revisions_are_listed_oldest_first_and_read_back() {
         assert_eq!(Revision::parse(revision.as_str()), Some(*revision));
         assert_eq!(revision.index(), index);
     }
-    assert_eq!(Revision::parse("2026-07-28"), None);
+    assert_eq!(Revision::parse("2027-01-01"), None);
+    assert_eq!(negotiate("2026-07-28"), Revision::LATEST_HANDSHAKE, "no handshake opens it");
 }
 
 #[test]
 fn a_feature_is_in_the_revisions_that_define_it() {
     let has =
         |feature| Revision::ALL.iter().map(|revision| u8::from(revision.has(feature))).collect::<Vec<_>>();
-    assert_eq!(has(Feature::Batching), [0, 1, 0, 0]);
+    assert_eq!(has(Feature::Batching), [0, 1, 0, 0, 0]);
     for feature in
         [Feature::Audio, Feature::ToolAnnotations, Feature::CompletionsCapability, Feature::ProgressMessage]
     {
-        assert_eq!(has(feature), [0, 1, 1, 1], "{feature:?}");
+        assert_eq!(has(feature), [0, 1, 1, 1, 1], "{feature:?}");
     }
     for feature in [
         Feature::Title,
@@ -59,7 +60,7 @@ fn a_feature_is_in_the_revisions_that_define_it() {
         Feature::StructuredContent,
         Feature::Elicitation,
     ] {
-        assert_eq!(has(feature), [0, 0, 1, 1], "{feature:?}");
+        assert_eq!(has(feature), [0, 0, 1, 1, 1], "{feature:?}");
     }
     for feature in [
         Feature::UrlElicitation,
@@ -71,17 +72,24 @@ fn a_feature_is_in_the_revisions_that_define_it() {
         Feature::Icons,
         Feature::ServerDescription,
         Feature::ErrorWithoutId,
-        Feature::StreamPolling,
     ] {
-        assert_eq!(has(feature), [0, 0, 0, 1], "{feature:?}");
+        assert_eq!(has(feature), [0, 0, 0, 1, 1], "{feature:?}");
     }
-    assert_eq!(has(Feature::AnyStructuredContent), [0, 0, 0, 0]);
+    for feature in [Feature::UrlElicitationId, Feature::StreamPolling] {
+        assert_eq!(has(feature), [0, 0, 0, 1, 0], "{feature:?}");
+    }
+    for feature in [Feature::Handshake, Feature::ResourceNotFoundCode] {
+        assert_eq!(has(feature), [1, 1, 1, 1, 0], "{feature:?}");
+    }
+    for feature in [Feature::AnyStructuredContent, Feature::Stateless] {
+        assert_eq!(has(feature), [0, 0, 0, 0, 1], "{feature:?}");
+    }
 }
 
 #[test]
 fn an_error_without_an_id_has_null_where_the_schema_requires_one() {
     let ids: Vec<_> = Revision::ALL.iter().map(|revision| unreadable_id(*revision)).collect();
-    assert_eq!(ids, [ErrorId::Null, ErrorId::Null, ErrorId::Null, ErrorId::Absent]);
+    assert_eq!(ids, [ErrorId::Null, ErrorId::Null, ErrorId::Null, ErrorId::Absent, ErrorId::Absent]);
 }
 
 #[test]
@@ -170,6 +178,7 @@ fn a_tool_has_the_members_of_its_revision() {
             "annotations description inputSchema name",
             "_meta description inputSchema name outputSchema title",
             "_meta description icons inputSchema name outputSchema title",
+            "_meta description icons inputSchema name outputSchema title",
         ]
     );
 }
@@ -186,13 +195,16 @@ fn an_output_schema_that_is_no_object_is_in_no_revision_with_a_handshake() {
     for schema in [r#"{"type":"array"}"#, r#"{"type":["object","null"]}"#, "{}", "true"] {
         let mut definition = full_tool();
         definition.output_schema = RawValue::from_string(schema.to_owned()).ok();
-        tool(&mut definition, Revision::LATEST);
+        tool(&mut definition, Revision::LATEST_HANDSHAKE);
         assert!(definition.output_schema.is_none(), "{schema}");
+        definition.output_schema = RawValue::from_string(schema.to_owned()).ok();
+        tool(&mut definition, Revision::LATEST);
+        assert!(definition.output_schema.is_some(), "{schema}");
     }
     let sends =
         |json| Revision::ALL.iter().map(|revision| sends_structured(json, *revision)).collect::<Vec<_>>();
-    assert_eq!(sends(" {}"), [false, false, true, true]);
-    assert_eq!(sends("[]"), [false; 4]);
+    assert_eq!(sends(" {}"), [false, false, true, true, true]);
+    assert_eq!(sends("[]"), [false, false, false, false, true]);
 }
 
 #[test]
@@ -218,6 +230,7 @@ fn other_definitions_have_the_members_of_their_revision() {
         "arguments name",
         "_meta arguments name title",
         "_meta arguments icons name title",
+        "_meta arguments icons name title",
     ];
     assert_eq!(members(&definition, prompt), of_prompt);
     let mut old = definition;
@@ -242,6 +255,7 @@ fn other_definitions_have_the_members_of_their_revision() {
             "annotations name size uri",
             "_meta annotations name size title uri",
             "_meta annotations icons name size title uri",
+            "_meta annotations icons name size title uri",
         ]
     );
     let mut old = definition;
@@ -264,7 +278,8 @@ fn other_definitions_have_the_members_of_their_revision() {
             "name uriTemplate",
             "name uriTemplate",
             "_meta name title uriTemplate",
-            "_meta icons name title uriTemplate"
+            "_meta icons name title uriTemplate",
+            "_meta icons name title uriTemplate",
         ]
     );
 
@@ -282,7 +297,8 @@ fn other_definitions_have_the_members_of_their_revision() {
             "name version",
             "name version",
             "name title version",
-            "description icons name title version websiteUrl"
+            "description icons name title version websiteUrl",
+            "description icons name title version websiteUrl",
         ]
     );
 }
@@ -292,6 +308,9 @@ fn the_code_that_asks_for_a_url_elicitation_is_only_sent_where_it_exists() {
     let mut asking = McpError::new(ErrorCode::URL_ELICITATION_REQUIRED, "sign in").with_data([1]);
     error(&mut asking, Revision::V2025_11_25);
     assert_eq!(asking.code, ErrorCode::URL_ELICITATION_REQUIRED);
-    error(&mut asking, Revision::V2025_06_18);
-    assert!(asking.code == ErrorCode::INTERNAL_ERROR && asking.data.is_none());
+    for without in [Revision::V2025_06_18, Revision::V2026_07_28] {
+        let mut asking = asking.clone();
+        error(&mut asking, without);
+        assert!(asking.code == ErrorCode::INTERNAL_ERROR && asking.data.is_none());
+    }
 }

@@ -27,6 +27,13 @@ impl ErrorCode {
     /// A resource that does not exist, in revisions up to 2025-11-25.
     // MCP 2025-11-25 server/resources, Error Handling
     pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
+    /// An HTTP header of the request is missing or does not match its body.
+    // MCP 2026-07-28 basic, Error Codes
+    pub const HEADER_MISMATCH: Self = Self(-32020);
+    /// The client did not declare a capability that the request needs.
+    pub const MISSING_CLIENT_CAPABILITY: Self = Self(-32021);
+    /// The request names a version that is not served without a handshake.
+    pub const UNSUPPORTED_PROTOCOL_VERSION: Self = Self(-32022);
     /// The call needs a URL elicitation first (2025-11-25 client/elicitation, URL Elicitation Required).
     pub const URL_ELICITATION_REQUIRED: Self = Self(-32042);
 }

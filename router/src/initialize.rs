@@ -36,25 +36,30 @@ impl Opening {
         const ANY_LENGTH: usize = usize::MAX;
         let params = Params::read(params, "", ["protocolVersion", "capabilities", "clientInfo"])?;
         let revision = era::negotiate(&params.string("protocolVersion", ANY_LENGTH)?);
-        let declared = capabilities(params.object("capabilities")?)?;
-        let info = params.object("clientInfo")?.get();
-        let info = Params::read(Some(info), "clientInfo.", ["name", "version", "title"])?;
-        Ok(Self {
-            revision,
-            capabilities: era::client_capabilities(declared, revision),
-            info: Implementation {
-                name: info.string("name", name_bytes)?.into(),
-                version: info.string("version", name_bytes)?.into(),
-                title: info.optional_string("title", name_bytes).ok().flatten().map(String::from),
-            },
-        })
+        let declared = capabilities(params.object("capabilities")?, "capabilities.")?;
+        let info = implementation(params.object("clientInfo")?, "clientInfo.", name_bytes)?;
+        Ok(Self { revision, capabilities: era::client_capabilities(declared, revision), info })
     }
+}
+
+/// What a client calls itself, at `path`.
+pub(crate) fn implementation(
+    info: &RawValue,
+    path: &'static str,
+    name_bytes: usize,
+) -> Result<Implementation, McpError> {
+    let info = Params::read(Some(info.get()), path, ["name", "version", "title"])?;
+    Ok(Implementation {
+        name: info.string("name", name_bytes)?.into(),
+        version: info.string("version", name_bytes)?.into(),
+        title: info.optional_string("title", name_bytes).ok().flatten().map(String::from),
+    })
 }
 
 /// A capability is declared by an object. Anything else in its place declares nothing: the client is then never asked
 /// for what it may not mean, and is not turned away for what we do not need.
-fn capabilities(declared: &RawValue) -> Result<ClientCapabilities, McpError> {
-    let declared = Params::read(Some(declared.get()), "capabilities.", ["elicitation", "sampling", "roots"])?;
+pub(crate) fn capabilities(declared: &RawValue, path: &'static str) -> Result<ClientCapabilities, McpError> {
+    let declared = Params::read(Some(declared.get()), path, ["elicitation", "sampling", "roots"])?;
     let object = |name| declared.raw(name).map(RawValue::get).filter(|text| text.starts_with('{'));
     let elicitation = object("elicitation");
     let (form, url) = members(elicitation, "capabilities.elicitation.", ["form", "url"])?;
@@ -93,8 +98,9 @@ pub struct InitializeResult {
     instructions: Option<String>,
 }
 
+/// What a server offers, as it declares it.
 #[derive(Debug, Default, Serialize)]
-struct ServerCapabilities {
+pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
     completions: Option<Empty>,
     logging: Empty,
@@ -126,23 +132,28 @@ impl Router {
     /// What a client is told at `initialize`: the capabilities of what is registered, and who we are.
     #[must_use]
     pub fn initialize_result(&self, revision: Revision) -> InitializeResult {
-        let lists = |capability| self.offers(capability).then_some(Lists { list_changed: true });
-        let completions =
-            self.offers(Capability::Completions) && revision.has(Feature::CompletionsCapability);
-        let resources = self.offers(Capability::Resources);
         let mut server_info = self.info().clone();
         era::server_info(&mut server_info, revision);
         InitializeResult {
             protocol_version: revision.as_str(),
-            capabilities: ServerCapabilities {
-                completions: completions.then_some(Empty {}),
-                logging: Empty {},
-                prompts: lists(Capability::Prompts),
-                resources: resources.then_some(Resources { list_changed: true, subscribe: true }),
-                tools: lists(Capability::Tools),
-            },
+            capabilities: self.capabilities(revision),
             server_info,
             instructions: self.instructions().map(str::to_owned),
+        }
+    }
+
+    /// The capabilities of what is registered.
+    pub(crate) fn capabilities(&self, revision: Revision) -> ServerCapabilities {
+        let lists = |capability| self.offers(capability).then_some(Lists { list_changed: true });
+        let completions =
+            self.offers(Capability::Completions) && revision.has(Feature::CompletionsCapability);
+        let resources = self.offers(Capability::Resources);
+        ServerCapabilities {
+            completions: completions.then_some(Empty {}),
+            logging: Empty {},
+            prompts: lists(Capability::Prompts),
+            resources: resources.then_some(Resources { list_changed: true, subscribe: true }),
+            tools: lists(Capability::Tools),
         }
     }
 }

@@ -77,8 +77,12 @@ impl Origin {
     /// The origin of a call that belongs to no session, at the newest revision: for unit tests.
     #[must_use]
     pub fn detached() -> Self {
-        let nobody =
-            Peer::new(Revision::LATEST, ClientCapabilities::default(), Implementation::default(), None);
+        let nobody = Peer::new(
+            Revision::LATEST_HANDSHAKE,
+            ClientCapabilities::default(),
+            Implementation::default(),
+            None,
+        );
         Self {
             peer: Arc::new(nobody),
             link: Arc::new(NoLink),

@@ -8,26 +8,34 @@ use std::{
     },
 };
 
+use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::{era::Revision, log::Level};
 
-/// The client of a session: fixed when the session opens, but for the log level, which the client may change.
+/// The client of a session: fixed when the session opens, but for the log level, which the client may change. From
+/// 2026-07-28 on that of one request, which says all of it itself.
 ///
-/// One `Peer` belongs to one session; nothing of it is shared between sessions.
+/// One `Peer` belongs to one session, or to one request; nothing of it is shared between them.
 #[derive(Debug)]
 pub struct Peer {
     /// The revision that was agreed on.
     pub revision: Revision,
     /// What the client can do.
     pub capabilities: ClientCapabilities,
-    /// What the client calls itself.
+    /// What the client calls itself; empty where a request does not say.
     pub info: Implementation,
     /// The session's id, where the transport has one (Streamable HTTP).
     pub session_id: Option<Arc<str>>,
     /// The least [`Level`] that is sent; set by `logging/setLevel`, [`Level::Debug`] before it.
     level: AtomicU8,
+    /// `extensions` of the client's capabilities, as JSON text.
+    extensions: Option<ByteString>,
 }
+
+/// Above every level: nothing is sent.
+const SILENT: u8 = Level::Emergency as u8 + 1;
 
 impl Peer {
     /// The client of a session that opens now.
@@ -38,7 +46,31 @@ impl Peer {
         info: Implementation,
         session_id: Option<Arc<str>>,
     ) -> Self {
-        Self { revision, capabilities, info, session_id, level: AtomicU8::new(Level::Debug as u8) }
+        let level = AtomicU8::new(Level::Debug as u8);
+        Self { revision, capabilities, info, session_id, level, extensions: None }
+    }
+
+    /// The client of one request. Nothing is logged for one that names no level.
+    // MCP 2026-07-28 server/utilities/logging: MUST NOT emit messages for requests that did not include the field
+    pub(crate) fn of_request(
+        revision: Revision,
+        capabilities: ClientCapabilities,
+        info: Implementation,
+        level: Option<Level>,
+        extensions: Option<ByteString>,
+    ) -> Self {
+        let level = AtomicU8::new(level.map_or(SILENT, |level| level as u8));
+        Self { revision, capabilities, info, session_id: None, level, extensions }
+    }
+
+    /// The client's settings for an extension, an object as JSON text; `None` where it did not declare it.
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<String> {
+        let all: std::collections::HashMap<String, &RawValue> =
+            serde_json::from_str(self.extensions.as_deref()?).ok()?;
+        all.get(id)
+            .filter(|settings| settings.get().starts_with('{'))
+            .map(|settings| settings.get().to_owned())
     }
 
     /// Whether a log message of this level is wanted.

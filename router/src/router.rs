@@ -19,11 +19,13 @@ use crate::{
     change::{Announce, Change},
     data::DataMap,
     definition::ServerInfo,
+    era::Eras,
     extract::Needs,
     jsonrpc::ReadLimits,
     prompt::Prompt,
     resource::Resource,
     resource_template::ResourceTemplate,
+    stamp::{Cache, Stamps},
     tool::Tool,
 };
 
@@ -42,6 +44,12 @@ pub struct Router {
     announce: OnceLock<Arc<dyn Announce>>,
     /// Tool handlers started so far.
     calls: AtomicU64,
+    eras: Eras,
+    cache: Cache,
+    /// Whether results say whose they are.
+    names_itself: bool,
+    /// Made when the first result needs them; what they are made of is fixed by then.
+    stamps: OnceLock<Stamps>,
 }
 
 /// A capability of a server that depends on what is registered.
@@ -90,7 +98,50 @@ impl Router {
             offered: Offered::default(),
             announce: OnceLock::new(),
             calls: AtomicU64::new(0),
+            eras: Eras::default(),
+            cache: Cache::default(),
+            names_itself: true,
+            stamps: OnceLock::new(),
         }
+    }
+
+    /// Which kinds of revision are served.
+    #[must_use]
+    pub fn eras(&self) -> Eras {
+        self.eras
+    }
+
+    /// Sets which kinds of revision are served.
+    pub fn set_eras(&mut self, eras: Eras) {
+        self.eras = eras;
+    }
+
+    /// How long lists and the answer to `server/discover` may be kept.
+    #[must_use]
+    pub fn cache(&self) -> Cache {
+        self.cache
+    }
+
+    /// Sets how long lists and the answer to `server/discover` may be kept.
+    pub fn set_cache(&mut self, cache: Cache) {
+        self.cache = cache;
+        self.stamps = OnceLock::new();
+    }
+
+    /// Whether results say in their `_meta` who the server is, from 2026-07-28 on.
+    #[must_use]
+    pub fn names_itself(&self) -> bool {
+        self.names_itself
+    }
+
+    /// Sets whether results say who the server is.
+    pub fn set_names_itself(&mut self, names_itself: bool) {
+        self.names_itself = names_itself;
+        self.stamps = OnceLock::new();
+    }
+
+    pub(crate) fn stamps(&self) -> &Stamps {
+        self.stamps.get_or_init(|| Stamps::of(self))
     }
 
     /// What the server calls itself.
@@ -101,6 +152,7 @@ impl Router {
 
     /// What the server calls itself, to be changed before it runs.
     pub fn info_mut(&mut self) -> &mut ServerInfo {
+        self.stamps = OnceLock::new();
         &mut self.info
     }
 

@@ -39,9 +39,11 @@
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
 mod asks;
+pub mod exchange;
 mod in_flight;
 pub mod limits;
 mod link;
+mod listen;
 mod noted;
 pub mod outlet;
 pub mod queue;

@@ -11,7 +11,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -22,7 +22,10 @@ use actix_mcp_router::{
     peer::{Peer, Principal},
 };
 use futures_util::future::join_all;
-use tokio::{sync::oneshot, time::Instant};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
+    time::Instant,
+};
 
 use crate::{
     noted::Noted,
@@ -31,6 +34,8 @@ use crate::{
 };
 
 const SHARDS: usize = 16;
+/// As many cancelled exchanges clean up at once; one more is dropped at once.
+const GRACES_MAX: usize = 1024;
 /// How long streams have to be read to their end, at least, when the calls have used up the drain time.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -43,9 +48,21 @@ struct Registry {
     hasher: RandomState,
     /// Sessions at once, at most.
     limit: AtomicUsize,
-    /// Set once the server shuts down: no session opens any more.
-    draining: AtomicBool,
+    /// How far the server's shutdown has come.
+    stage: watch::Sender<Stage>,
+    /// Bounds the cancelled exchanges that still have their grace.
+    graces: Arc<Semaphore>,
     stats: Stats,
+}
+
+/// How far a server's shutdown has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    Open,
+    /// Nothing new is taken, what lasts as long as its client likes ends, and what runs has the drain time.
+    Draining,
+    /// What still runs is cancelled.
+    Closed,
 }
 
 /// How to reach a session.
@@ -86,7 +103,8 @@ impl Sessions {
             shards,
             hasher: RandomState::new(),
             limit: AtomicUsize::new(limit),
-            draining: AtomicBool::new(false),
+            stage: watch::Sender::new(Stage::Open),
+            graces: Arc::new(Semaphore::new(GRACES_MAX)),
             stats: Stats::default(),
         }))
     }
@@ -127,27 +145,40 @@ impl Sessions {
     /// Whether the server shuts down.
     #[must_use]
     pub fn is_draining(&self) -> bool {
-        self.0.draining.load(Ordering::Relaxed)
+        *self.0.stage.borrow() != Stage::Open
+    }
+
+    /// Waits until the shutdown has come so far.
+    pub(crate) async fn reached(&self, stage: Stage) {
+        // the sender is in the registry, which is held
+        drop(self.0.stage.subscribe().wait_for(|now| *now >= stage).await);
+    }
+
+    /// A place for an exchange that was cancelled and cleans up; `None` if too many do.
+    pub(crate) fn grace(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.graces.clone().try_acquire_owned().ok()
     }
 
     /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long, and then all
     /// sessions are closed. What was written on their streams by then is read first, unless that takes too long.
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
-        self.0.draining.store(true, Ordering::Relaxed);
+        self.0.stage.send_replace(Stage::Draining);
         let mut waiting = Vec::new();
         for session in self.all() {
             let (done, drained) = oneshot::channel();
             session.do_send(Drain { done, deaf: false });
             waiting.push(drained);
         }
-        if tokio::time::timeout(time, join_all(waiting)).await.is_err() {
+        let ended = async { tokio::join!(join_all(waiting), self.stats().no(Counter::Exchanges)) };
+        if tokio::time::timeout(time, ended).await.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are cancelled");
         }
         self.close_all();
+        self.0.stage.send_replace(Stage::Closed);
         // a stream's writer lives on its session's worker, which stops at once if it has no connection of its own
         let end = end.max(Instant::now() + LAST_WORDS);
-        if tokio::time::timeout_at(end, self.stats().no_streams()).await.is_err() {
+        if tokio::time::timeout_at(end, self.stats().no(Counter::Streams)).await.is_err() {
             log::warn!("streams whose readers stand still are cut off");
         }
     }

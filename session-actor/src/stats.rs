@@ -17,8 +17,9 @@ struct Counters {
     in_flight: AtomicUsize,
     streams: AtomicUsize,
     subscriptions: AtomicUsize,
-    /// Told when the last open stream has gone.
-    no_streams: Notify,
+    exchanges: AtomicUsize,
+    /// Told when the last open stream, or the last exchange, has gone.
+    none_left: Notify,
 }
 
 /// A reading of [`Stats`].
@@ -41,6 +42,8 @@ pub(crate) enum Counter {
     InFlight,
     Streams,
     Subscriptions,
+    /// Requests that are sessions of their own.
+    Exchanges,
 }
 
 impl Stats {
@@ -68,12 +71,12 @@ impl Stats {
         Some(Counted { stats: self.clone(), counter })
     }
 
-    /// Waits until no stream is open.
-    pub(crate) async fn no_streams(&self) {
+    /// Waits until nothing of this kind is left; of streams and of exchanges only.
+    pub(crate) async fn no(&self, counter: Counter) {
         loop {
             // made before the look: what happens in between is not missed
-            let told = self.0.no_streams.notified();
-            if self.gauge(Counter::Streams).load(Ordering::Relaxed) == 0 {
+            let told = self.0.none_left.notified();
+            if self.gauge(counter).load(Ordering::Relaxed) == 0 {
                 return;
             }
             told.await;
@@ -86,6 +89,7 @@ impl Stats {
             Counter::InFlight => &self.0.in_flight,
             Counter::Streams => &self.0.streams,
             Counter::Subscriptions => &self.0.subscriptions,
+            Counter::Exchanges => &self.0.exchanges,
         }
     }
 }
@@ -100,8 +104,8 @@ pub(crate) struct Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         let before = self.stats.gauge(self.counter).fetch_sub(1, Ordering::Relaxed);
-        if before == 1 && matches!(self.counter, Counter::Streams) {
-            self.stats.0.no_streams.notify_waiters();
+        if before == 1 && matches!(self.counter, Counter::Streams | Counter::Exchanges) {
+            self.stats.0.none_left.notify_waiters();
         }
     }
 }

@@ -3,13 +3,14 @@
 //! It outlives whoever started it: an HTTP future that is dropped leaves neither a call that runs without an entry nor an
 //! entry without a call.
 
-use std::sync::Arc;
+use std::{future::Future, sync::Arc, time::Duration};
 
 use actix::{Addr, WeakAddr};
 use actix_mcp_router::{
     call::{Bearings, Origin},
     cancelled::Cancelled,
-    dispatch::Reply,
+    dispatch::{Method, Reply},
+    era::Feature,
     jsonrpc::Request,
     router::Router,
 };
@@ -18,30 +19,49 @@ use futures_util::future::{Either, poll_immediate, select};
 use tokio::sync::oneshot;
 
 use crate::{
+    listen,
     outlet::Outlet,
     session::{Admission, Admit, Commit, Finished, Running, SessionActor},
-    stats::{Counter, Stats},
+    sessions::Sessions,
+    stats::Counter,
     token::Token,
 };
+
+/// What serves a request that was admitted, whatever it is.
+pub(crate) fn work(
+    sessions: &Sessions,
+    router: &Arc<Router>,
+    coalesce: Duration,
+    request: Request,
+    origin: Origin,
+) -> impl Future<Output = Reply> + use<> + 'static {
+    if origin.peer.revision.has(Feature::Stateless) && Method::of(&request.method) == Some(Method::Listen) {
+        let listen = listen::serve(sessions.clone(), router.clone(), coalesce, request, origin);
+        // a call of a tool does not carry its size
+        return Either::Left(Box::pin(listen));
+    }
+    Either::Right(router.dispatch(request, origin))
+}
 
 /// Starts the task of a request. Its answer, or its refusal, comes out of the outlet.
 pub fn serve(
     session: &Addr<SessionActor>,
     router: &Arc<Router>,
-    stats: &Stats,
+    sessions: &Sessions,
+    coalesce: Duration,
     request: Request,
     outlet: Outlet,
     bearings: Bearings,
 ) {
-    let cancelled = Cancelled::default();
+    let (cancelled, peer) = (Cancelled::default(), bearings.peer.clone());
     let (reply, admission) = oneshot::channel::<Admission>();
     let task = {
-        let (router, stats, cancelled) = (router.clone(), stats.clone(), cancelled.clone());
+        let (router, sessions, cancelled) = (router.clone(), sessions.clone(), cancelled.clone());
         actix_rt::spawn(async move {
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
             let (report, commit_after) = (admission.report, admission.commit_after);
-            let running = stats.count(Counter::InFlight);
+            let running = sessions.stats().count(Counter::InFlight);
             let origin = Origin {
                 peer: admission.peer,
                 link: admission.link,
@@ -49,7 +69,7 @@ pub fn serve(
                 principal: bearings.principal,
                 http: bearings.http,
             };
-            let mut reply = std::pin::pin!(router.dispatch(admission.request, origin));
+            let mut reply = std::pin::pin!(work(&sessions, &router, coalesce, admission.request, origin));
             let reply = match commit_after {
                 None => reply.await,
                 // a handler that never waits needs no timer
@@ -69,7 +89,7 @@ pub fn serve(
         })
     };
     let running = Running { abort: task.abort_handle(), cancelled };
-    session.do_send(Admit { request, running, outlet, reply });
+    session.do_send(Admit { request, peer, running, outlet, reply });
 }
 
 /// Reports a call's end, whatever it is: without it an id would stay taken for ever.

@@ -5,12 +5,14 @@ use std::{io, panic::Location, sync::Arc, time::Duration};
 use actix_mcp_router::{
     content::Icon,
     definition::ServerInfo,
+    era::Eras,
     handle::Handle,
     jsonrpc::ReadLimits,
     prompt::Prompt,
     resource::Resource,
     resource_template::ResourceTemplate,
     router::{Capability, Router},
+    stamp::Cache,
     tool::IntoTool,
 };
 use actix_mcp_session::{limits::Limits, sessions::Sessions, stats::Snapshot};
@@ -221,6 +223,31 @@ impl Server {
     #[must_use]
     pub fn max_sessions(self, sessions: usize) -> Self {
         self.sessions.set_limit(sessions);
+        self
+    }
+
+    /// Sets which kinds of revision are served: by default all, on one endpoint and on one pipe.
+    #[must_use]
+    #[track_caller]
+    pub fn eras(mut self, eras: Eras) -> Self {
+        self.build().set_eras(eras);
+        self
+    }
+
+    /// Sets how long lists and the answer to `server/discover` may be kept, and by whom. By default they may not.
+    // MCP 2026-07-28 server/utilities/caching
+    #[must_use]
+    #[track_caller]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.build().set_cache(cache);
+        self
+    }
+
+    /// Leaves out of results who the server is; from 2026-07-28 on every result says so.
+    #[must_use]
+    #[track_caller]
+    pub fn anonymous(mut self) -> Self {
+        self.build().set_names_itself(false);
         self
     }
 

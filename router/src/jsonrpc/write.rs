@@ -21,25 +21,34 @@ pub enum ErrorId<'a> {
 
 /// A response with a result. A result that does not serialize becomes -32603, and a line in the log.
 pub fn encode_result(id: &RequestId, result: &impl Serialize) -> Bytes {
-    try_encode_result(id, result).unwrap_or_else(|error| {
+    try_encode_result(id, &[], result).unwrap_or_else(|error| {
         log::error!(error:%; "a result does not serialize");
         encode_error(ErrorId::Given(id), &McpError::internal())
     })
 }
 
-/// A response with a result, or why it does not serialize.
-pub(crate) fn try_encode_result(id: &RequestId, result: &impl Serialize) -> serde_json::Result<Bytes> {
+/// A response with a result, or why it does not serialize. The result is an object, and begins with the members of `head`.
+pub(crate) fn try_encode_result(
+    id: &RequestId,
+    head: &[&[u8]],
+    result: &impl Serialize,
+) -> serde_json::Result<Bytes> {
     let mut out = Message::new(256);
     out.member("id", id)?;
-    out.member("result", result)?;
+    let join = out.open_result(head);
+    result.serialize(&mut Serializer::with_formatter(&mut out.0, OneLine))?;
+    out.join(join);
     Ok(out.end())
 }
 
-/// A response whose result is JSON text of ours already.
-pub(crate) fn encode_raw_result(id: &RequestId, result: &[u8]) -> Bytes {
-    let mut out = Message::new(result.len() + 64);
+/// A response whose result is JSON text of ours already, an object that begins with the members of `head`.
+pub(crate) fn encode_raw_result(id: &RequestId, head: &[&[u8]], result: &[u8]) -> Bytes {
+    let head_len: usize = head.iter().map(|members| members.len() + 1).sum();
+    let mut out = Message::new(result.len() + head_len + 64);
     out.infallible("id", id);
-    out.raw_member("result", result);
+    let join = out.open_result(head);
+    out.0.extend_from_slice(result);
+    out.join(join);
     out.end()
 }
 
@@ -129,6 +138,27 @@ impl Message {
     fn raw_member(&mut self, name: &str, json: &[u8]) {
         self.name(name);
         self.0.extend_from_slice(json);
+    }
+
+    /// Begins the result with these members, some of which may be empty. The object that follows is joined to them.
+    fn open_result(&mut self, head: &[&[u8]]) -> Option<usize> {
+        self.name("result");
+        let mut opener = b'{';
+        for members in head.iter().filter(|members| !members.is_empty()) {
+            self.0.push(std::mem::replace(&mut opener, b','));
+            self.0.extend_from_slice(members);
+        }
+        (opener == b',').then_some(self.0.len())
+    }
+
+    /// Makes one object of the members before `at` and the object that was written after it.
+    fn join(&mut self, at: Option<usize>) {
+        let Some(at) = at else { return };
+        match &self.0[at..] {
+            b"{}" => self.0.truncate(at),
+            _ => return self.0[at] = b',',
+        }
+        self.0.push(b'}');
     }
 
     fn end(mut self) -> Bytes {

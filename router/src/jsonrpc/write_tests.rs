@@ -13,7 +13,16 @@ fn members_come_in_one_order_and_without_spaces() {
         text(encode_result(&id, &json!({"x":[1,2]}))),
         r#"{"jsonrpc":"2.0","id":"a","result":{"x":[1,2]}}"#
     );
-    assert_eq!(text(encode_raw_result(&id, b"{}")), r#"{"jsonrpc":"2.0","id":"a","result":{}}"#);
+    assert_eq!(text(encode_raw_result(&id, &[], b"{}")), r#"{"jsonrpc":"2.0","id":"a","result":{}}"#);
+    let head: &[&[u8]] = &[br#""a":1"#, b"", br#""b":2"#];
+    assert_eq!(
+        text(encode_raw_result(&id, head, b"{}")),
+        r#"{"jsonrpc":"2.0","id":"a","result":{"a":1,"b":2}}"#
+    );
+    assert_eq!(
+        text(encode_raw_result(&id, head, br#"{"c":3}"#)),
+        r#"{"jsonrpc":"2.0","id":"a","result":{"a":1,"b":2,"c":3}}"#
+    );
     assert_eq!(
         text(encode_request(&7_i64.into(), "roots/list", b"{}")),
         r#"{"jsonrpc":"2.0","id":7,"method":"roots/list","params":{}}"#

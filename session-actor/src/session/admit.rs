@@ -38,6 +38,8 @@ use crate::{
 #[rtype(result = "()")]
 pub struct Admit {
     pub(crate) request: Request,
+    /// Who sends it, where the request says so itself; the session's client otherwise.
+    pub(crate) peer: Option<Arc<Peer>>,
     /// What stops the task.
     pub(crate) running: Running,
     /// Where the answer goes.
@@ -81,9 +83,12 @@ impl Handler<Admit> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, admit: Admit, ctx: &mut Self::Context) {
-        let Admit { request, running, outlet, reply } = admit;
+        let Admit { request, peer, running, outlet, reply } = admit;
         self.state.touch(Instant::now());
-        let method = self.router.method(&request.method);
+        if let Some(peer) = peer {
+            return self.admit_stateless(request, peer, running, outlet, reply, ctx);
+        }
+        let method = self.router.method(&request.method, self.revision());
         // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
         let is_second = matches!((&method, &outlet), (Ok(Method::Initialize), Outlet::Exchange(_)));
         if !is_second && self.state.find(&request.id).is_some() {
@@ -93,7 +98,7 @@ impl Handler<Admit> for SessionActor {
             Ok(Method::Initialize) => self.initialize(outlet, &request, ctx),
             Ok(Method::Ping) => self.answer_empty(outlet, &request.id, Ok(())),
             _ if self.state.phase == Phase::New => {
-                let error = McpError::invalid_params("the session is not open: send `initialize` first");
+                let error = McpError::invalid_params(self.how_to_begin());
                 self.refuse(outlet, &request.id, &error, Verdict::Refused);
             }
             Ok(Method::SetLevel) => {
@@ -113,7 +118,10 @@ impl Handler<Admit> for SessionActor {
                 });
                 self.answer_empty(outlet, &request.id, result);
             }
-            Ok(_) => self.run(request, running, outlet, reply, ctx),
+            Ok(_) => {
+                let Some(peer) = self.peer.clone() else { return };
+                self.run(request, peer, running, outlet, reply, ctx);
+            }
             Err(error) => match self.state.check_room() {
                 Ok(()) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
                 // limits come before methods
@@ -124,6 +132,35 @@ impl Handler<Admit> for SessionActor {
 }
 
 impl SessionActor {
+    /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
+    fn admit_stateless(
+        &mut self,
+        request: Request,
+        peer: Arc<Peer>,
+        running: Running,
+        outlet: Outlet,
+        reply: oneshot::Sender<Admission>,
+        ctx: &mut Context<Self>,
+    ) {
+        if self.state.find(&request.id).is_some() {
+            return self.refuse_duplicate(outlet, &request.id);
+        }
+        match self.router.method(&request.method, peer.revision) {
+            Ok(_) => self.run(request, peer, running, outlet, reply, ctx),
+            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+        }
+    }
+
+    /// What is told to whoever begins with something else.
+    fn how_to_begin(&self) -> &'static str {
+        if self.router.eras().serve_modern() {
+            "the session is not open: send `initialize` first, or name a version in \
+             `_meta.io.modelcontextprotocol/protocolVersion`"
+        } else {
+            "the session is not open: send `initialize` first"
+        }
+    }
+
     /// Refuses a second request under a live id. The first is not touched.
     fn refuse_duplicate(&self, outlet: Outlet, id: &RequestId) {
         let error = McpError::invalid_request(format!("request id {id} is already in flight"));
@@ -142,12 +179,12 @@ impl SessionActor {
     fn run(
         &mut self,
         request: Request,
+        peer: Arc<Peer>,
         running: Running,
         outlet: Outlet,
         reply: oneshot::Sender<Admission>,
         ctx: &mut Context<Self>,
     ) {
-        let Some(peer) = self.peer.clone() else { return };
         let commit_after = match &outlet {
             Outlet::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {
                 Some(self.state.limits.sse_after)

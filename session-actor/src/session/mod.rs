@@ -21,6 +21,7 @@ use std::{collections::HashSet, fmt, sync::Arc};
 
 use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle};
 use actix_mcp_router::{
+    era::Revision,
     error::McpError,
     id::RequestId,
     jsonrpc::{ErrorId, encode_error},
@@ -203,6 +204,11 @@ impl SessionActor {
     /// The part of the id that logs may show.
     fn short(&self) -> &str {
         short(&self.id)
+    }
+
+    /// The revision that was agreed on; before that, the one that would be offered.
+    fn revision(&self) -> Revision {
+        self.peer.as_ref().map_or(Revision::LATEST_HANDSHAKE, |peer| peer.revision)
     }
 
     fn flow(&self) -> Arc<Flow> {

@@ -90,8 +90,16 @@ impl Client {
         let request = self.read(id, method, params);
         let (send, head) = oneshot::channel();
         let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
-        let stats = self.sessions.stats();
-        task::serve(&self.session, &self.router, stats, request, outlet, Bearings::default());
+        let coalesce = Limits::default().coalesce;
+        task::serve(
+            &self.session,
+            &self.router,
+            &self.sessions,
+            coalesce,
+            request,
+            outlet,
+            Bearings::default(),
+        );
         head
     }
 
@@ -171,7 +179,7 @@ async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is
             Running { abort: actix_rt::spawn(async {}).abort_handle(), cancelled: Cancelled::default() };
         let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
         let request = client.read(7, "tools/call", r#"{"name":"forever"}"#);
-        client.session.do_send(Admit { request, running, outlet, reply });
+        client.session.do_send(Admit { request, peer: None, running, outlet, reply });
         let answer = tokio::time::timeout(Duration::from_secs(3600), head).await;
         let Ok(Ok(Head::Json { verdict, .. })) = answer else { panic!("no answer: {answer:?}") };
         assert_eq!(verdict, Verdict::Answered(Some(ErrorCode::INTERNAL_ERROR)));

@@ -14,8 +14,11 @@ use std::{cell::Cell, future::Future, io, rc::Rc, sync::Arc, time::Duration};
 use actix::Addr;
 use actix_mcp_router::{
     call::Bearings,
+    era::Eras,
     error::{ErrorCode, McpError},
-    jsonrpc::{self, Incoming, Looks, Malformed, Payload},
+    jsonrpc::{self, Incoming, Looks, Malformed, Payload, Request},
+    metadata::Claim,
+    peer::Peer,
 };
 use actix_mcp_session::{
     outlet::{Batch, Outlet},
@@ -205,12 +208,32 @@ impl Reader<'_> {
     fn deliver(&self, message: Incoming, outlet: impl FnOnce() -> Outlet) {
         match message {
             Incoming::Request(request) => {
-                let (router, stats) = (self.server.router(), self.server.sessions().stats());
-                task::serve(self.session, router, stats, request, outlet(), Bearings::default());
+                let peer = match self.peer(&request) {
+                    Ok(peer) => peer,
+                    Err(error) => {
+                        let id = Some(request.id);
+                        return self.refuse(Malformed { id, looks: Looks::Request, error }, None);
+                    }
+                };
+                let bearings = Bearings { peer, ..Bearings::default() };
+                let (router, sessions) = (self.server.router(), self.server.sessions());
+                let coalesce = self.server.limits().coalesce;
+                task::serve(self.session, router, sessions, coalesce, request, outlet(), bearings);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),
         }
+    }
+
+    /// Who sends a request that speaks for itself; `None` for one of the session.
+    fn peer(&self, request: &Request) -> Result<Option<Arc<Peer>>, McpError> {
+        let (router, params) = (self.server.router(), request.params.as_deref());
+        let claim = match router.eras() {
+            Eras::Legacy => None,
+            Eras::Both => Claim::of(params),
+            Eras::Modern => Some(Claim::required(params)?),
+        };
+        claim.map(|claim| claim.peer(router).map(Arc::new)).transpose()
     }
 
     /// Delivers the members of a batch; their answers come back as one array.

@@ -1,6 +1,11 @@
 //! The headers of the protocol, and what HTTP says of the others.
 
-use actix_mcp_router::era::Revision;
+use actix_mcp_router::{
+    era::{Feature, Revision},
+    error::{ErrorCode, McpError},
+    jsonrpc::Request,
+    router::Router,
+};
 use actix_mcp_session::outlet::Accepts;
 use actix_web::{
     HttpMessage, HttpRequest,
@@ -13,6 +18,8 @@ use super::refusal::{Refusal, Refused};
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The revision that was agreed on.
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The method of the body's request.
+pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// The last event that a client has of a stream it comes back to.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -101,7 +108,7 @@ pub(super) fn single<'a>(request: &'a HttpRequest, name: &HeaderName) -> Result<
 // MCP 2025-11-25 basic/transports, Protocol Version Header: MUST respond with 400 to an invalid or unsupported version
 pub(super) fn protocol_version(request: &HttpRequest) -> Result<(), Refused> {
     match single(request, &PROTOCOL_VERSION)? {
-        Some(version) if Revision::parse(version).is_none() => {
+        Some(version) if Revision::parse_with(version, Feature::Handshake).is_none() => {
             Err(Refusal::bad("`MCP-Protocol-Version` names a revision that is not served here").into())
         }
         _ => Ok(()),
@@ -114,6 +121,35 @@ fn spelled(name: &HeaderName) -> &str {
         "mcp-session-id" => "Mcp-Session-Id",
         "mcp-protocol-version" => "MCP-Protocol-Version",
         "last-event-id" => "Last-Event-ID",
+        "mcp-method" => "Mcp-Method",
         other => other,
     }
+}
+
+/// Checks the version header of a request that speaks for itself against the version in its body.
+// MCP 2026-07-28 basic/transports/streamable-http, Protocol Version Header
+pub(super) fn matches_version(request: &HttpRequest, version: &str) -> Result<(), McpError> {
+    matches(request, &PROTOCOL_VERSION, version)
+}
+
+/// Checks the other headers of a request that speaks for itself against its body.
+// MCP 2026-07-28 basic/transports/streamable-http, Server Validation
+pub(super) fn matches_body(
+    request: &HttpRequest,
+    message: &Request,
+    _router: &Router,
+) -> Result<(), McpError> {
+    matches(request, &METHOD, &message.method)
+}
+
+fn matches(request: &HttpRequest, name: &HeaderName, body: &str) -> Result<(), McpError> {
+    let mismatch = |what: &str| {
+        McpError::new(ErrorCode::HEADER_MISMATCH, format!("header mismatch: `{}` {what}", spelled(name)))
+    };
+    let mut values = request.headers().get_all(name);
+    let Some(value) = values.next() else { return Err(mismatch("is missing")) };
+    if values.next().is_some() {
+        return Err(mismatch("is there more than once"));
+    }
+    if value.as_bytes() == body.as_bytes() { Ok(()) } else { Err(mismatch("is not what the body says")) }
 }

@@ -11,6 +11,7 @@ mod cors;
 mod delete;
 mod get;
 mod headers;
+mod modern;
 mod options;
 mod origin;
 mod post;
@@ -99,6 +100,8 @@ impl Endpoint {
                 self.check_data(request)?;
                 self.post(request, accepts, body).await
             }
+            // there is no session to listen to, and none to end
+            _ if !self.server.router().eras().serve_legacy() => Err(Refusal::only_post().into()),
             Method::GET => {
                 headers::accepts_events(request)?;
                 self.get(request).await
@@ -109,7 +112,7 @@ impl Endpoint {
     }
 
     fn bearings(&self, request: &HttpRequest) -> Bearings {
-        Bearings { principal: self.principal(request), http: Some(request.clone()) }
+        Bearings { peer: None, principal: self.principal(request), http: Some(request.clone()) }
     }
 
     fn principal(&self, request: &HttpRequest) -> Option<Principal> {

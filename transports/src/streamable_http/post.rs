@@ -32,6 +32,9 @@ impl Endpoint {
         let payload = jsonrpc::read(body, self.server.router().limits())
             .map_err(|malformed| Refusal::malformed(malformed.error, malformed.id))?;
         match payload {
+            Payload::One(message) if self.is_modern(request, &message) => {
+                self.post_modern(request, accepts, message).await
+            }
             Payload::One(Incoming::Request(message)) if is_initialize(&message) => {
                 self.initialize(request, accepts, message).await
             }
@@ -100,8 +103,9 @@ impl Endpoint {
     }
 
     fn start(&self, session: &Addr<SessionActor>, request: &HttpRequest, message: Request, outlet: Outlet) {
-        let (router, stats) = (self.server.router(), self.server.sessions().stats());
-        task::serve(session, router, stats, message, outlet, self.bearings(request));
+        let (router, sessions) = (self.server.router(), self.server.sessions());
+        let coalesce = self.server.limits().coalesce;
+        task::serve(session, router, sessions, coalesce, message, outlet, self.bearings(request));
     }
 
     /// Opens a session, or refuses to open the one there is a second time.

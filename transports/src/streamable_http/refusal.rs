@@ -16,6 +16,24 @@ use actix_web::{
     },
 };
 
+/// The status of an answer to a request that speaks for itself.
+// MCP 2026-07-28 basic/transports/streamable-http, Protocol Version Header and Server Validation; basic, _meta
+pub(super) fn modern_status(code: Option<ErrorCode>) -> StatusCode {
+    match code {
+        Some(ErrorCode::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        Some(
+            ErrorCode::PARSE_ERROR
+            | ErrorCode::INVALID_REQUEST
+            | ErrorCode::INVALID_PARAMS
+            | ErrorCode::HEADER_MISMATCH
+            | ErrorCode::MISSING_CLIENT_CAPABILITY
+            | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
+        ) => StatusCode::BAD_REQUEST,
+        // an author's own code, or a failure of the server: an answer like any other
+        Some(_) | None => StatusCode::OK,
+    }
+}
+
 /// The methods of the endpoint.
 pub(super) const METHODS: &str = "GET, POST, DELETE, OPTIONS";
 
@@ -30,11 +48,13 @@ pub(super) struct Refusal {
     /// The request's id, if it was read.
     id: Option<RequestId>,
     retry_after: Option<u32>, // seconds
+    /// The methods that are allowed, where this one is not.
+    allow: &'static str,
 }
 
 impl Refusal {
     fn new(status: StatusCode, error: McpError) -> Self {
-        Self { status, error, id: None, retry_after: None }
+        Self { status, error, id: None, retry_after: None, allow: METHODS }
     }
 
     fn request(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
@@ -61,6 +81,17 @@ impl Refusal {
 
     pub(super) fn method() -> Self {
         Self::request(StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed here")
+    }
+
+    /// The same where no revision with sessions is served.
+    pub(super) fn only_post() -> Self {
+        Self { allow: "POST, OPTIONS", ..Self::method() }
+    }
+
+    /// A request that speaks for itself is refused before it is served.
+    pub(super) fn modern(error: McpError, id: &RequestId) -> Self {
+        let status = modern_status(Some(error.code));
+        Self { id: Some(id.clone()), ..Self::new(status, error) }
     }
 
     pub(super) fn not_acceptable(message: &'static str) -> Self {
@@ -114,7 +145,7 @@ impl Refusal {
         let mut response = HttpResponse::build(self.status);
         response.insert_header((CONTENT_TYPE, "application/json"));
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
-            response.insert_header((ALLOW, METHODS));
+            response.insert_header((ALLOW, self.allow));
         }
         if let Some(seconds) = self.retry_after {
             response.insert_header((RETRY_AFTER, seconds));

@@ -10,6 +10,7 @@ use actix_mcp_router::{
     router::Router,
 };
 use actix_mcp_session::{
+    limits::Limits,
     outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
     replay::EventId,
@@ -133,8 +134,9 @@ impl Posts {
         match self.read(message) {
             Incoming::Request(request) => {
                 let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts });
-                let stats = self.sessions.stats();
-                task::serve(&self.session, &self.router, stats, request, outlet, Bearings::default());
+                let (session, router, sessions) = (&self.session, &self.router, &self.sessions);
+                let coalesce = Limits::default().coalesce;
+                task::serve(session, router, sessions, coalesce, request, outlet, Bearings::default());
             }
             Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
         }

@@ -1,0 +1,187 @@
+//! What a request says of itself in `_meta`, where there is no handshake: the version it speaks, who sends it, what they
+//! can do.
+//!
+//! Read in two steps, since a transport has something to check in between: [`Claim::of`] sees whether the request names a
+//! version at all, [`Claim::peer`] reads the rest. Nothing of it is remembered for another request.
+
+use bytestring::ByteString;
+use serde::{Deserialize, de::IntoDeserializer};
+use serde_json::{json, value::RawValue};
+
+use crate::{
+    era::{self, Feature, Revision},
+    error::{ErrorCode, McpError},
+    initialize,
+    log::Level,
+    params::Params,
+    peer::{Implementation, Peer},
+    router::Router,
+};
+
+/// The keys of `_meta` that make up a request's metadata.
+// MCP 2026-07-28 basic, _meta: per-request protocol fields
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const INFO: &str = "io.modelcontextprotocol/clientInfo";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// The metadata of a request that speaks for itself.
+#[derive(Debug)]
+pub struct Claim<'a>(Params<'a, 4>);
+
+impl<'a> Claim<'a> {
+    /// The claim of a request with these parameters, if its `_meta` names a version, whatever its value.
+    ///
+    /// Parameters that cannot be read have none: whoever serves the request refuses them.
+    #[must_use]
+    pub fn of(params: Option<&'a str>) -> Option<Self> {
+        let params = params?;
+        // a name may be written with escapes; what has none and not this text has no such member
+        if !params.contains("modelcontextprotocol/protocolVersion") && !params.contains('\\') {
+            return None;
+        }
+        Self::read(params).ok().filter(|claim| claim.0.raw(VERSION).is_some())
+    }
+
+    /// The metadata of a request that is known to need it.
+    ///
+    /// # Errors
+    ///
+    /// -32602 for parameters that are no object, and for what is there twice or is no object in them.
+    pub fn required(params: Option<&'a str>) -> Result<Self, McpError> {
+        Self::read(params.unwrap_or("{}"))
+    }
+
+    fn read(params: &'a str) -> Result<Self, McpError> {
+        let meta = Params::read(Some(params), "", ["_meta"])?.optional_object("_meta")?;
+        let names = [VERSION, CAPABILITIES, INFO, LOG_LEVEL];
+        Ok(Self(Params::read(meta.map(RawValue::get), "_meta.", names)?))
+    }
+
+    /// The version it names.
+    ///
+    /// # Errors
+    ///
+    /// -32602 if it is missing or no string.
+    pub fn version(&self) -> Result<ByteString, McpError> {
+        self.0.string(VERSION, usize::MAX)
+    }
+
+    /// Who sends the request, as far as it says so.
+    ///
+    /// # Errors
+    ///
+    /// -32022 for a version that is not served without a handshake, with those that are; -32602 that names the member that
+    /// is missing, mistyped or too long.
+    pub fn peer(&self, router: &Router) -> Result<Peer, McpError> {
+        let version = self.version()?;
+        let revision =
+            Revision::parse_with(&version, Feature::Stateless).ok_or_else(|| unsupported(&version))?;
+        let most = router.limits().name_bytes;
+        let declared = self.0.object(CAPABILITIES)?;
+        let capabilities = era::client_capabilities(
+            initialize::capabilities(declared, "_meta.clientCapabilities.")?,
+            revision,
+        );
+        let info = match self.0.optional_object(INFO)? {
+            Some(info) => initialize::implementation(info, "_meta.clientInfo.", most)?,
+            None => Implementation::default(),
+        };
+        let level = match self.0.optional_string(LOG_LEVEL, usize::MAX)? {
+            Some(level) => Some(
+                Level::deserialize((*level).into_deserializer())
+                    .map_err(|_: serde::de::value::Error| self.0.mistyped(LOG_LEVEL, "a log level"))?,
+            ),
+            None => None,
+        };
+        let extensions = Params::read(Some(declared.get()), "_meta.clientCapabilities.", ["extensions"])?
+            .optional_object("extensions")?
+            .map(|raw| raw.get().into());
+        Ok(Peer::of_request(revision, capabilities, info, level, extensions))
+    }
+}
+
+/// The error for a version that is not served without a handshake.
+// MCP 2026-07-28 basic/versioning, Protocol Version Negotiation
+fn unsupported(requested: &str) -> McpError {
+    McpError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version")
+        .with_data(json!({ "supported": era::stateless().collect::<Vec<_>>(), "requested": requested }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(meta: &str) -> Result<Peer, McpError> {
+        let params = format!(r#"{{"_meta":{meta}}}"#);
+        Claim::required(Some(&params)).and_then(|claim| claim.peer(&Router::new("test", "1")))
+    }
+
+    fn whole(more: &str) -> String {
+        format!(r#"{{"{VERSION}":"2026-07-28","{CAPABILITIES}":{{}}{more}}}"#)
+    }
+
+    #[test]
+    fn a_request_speaks_for_itself_if_its_meta_names_a_version_whatever_its_value() {
+        for (meta, claims) in [
+            (r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#, true),
+            (r#"{"io.modelcontextprotocol/protocolVersion":7}"#, true),
+            (r#"{"io.modelcontextprotocol/protocolVersion":null}"#, true),
+            (r#"{"io.modelcontextprotocol\/protocolVersion":"2026-07-28"}"#, true),
+            (r#"{"i\u006f.modelcontextprotocol/protocolVersion":"x"}"#, true),
+            (r#"{"progressToken":"io.modelcontextprotocol/protocolVersion"}"#, false),
+            ("{}", false),
+            ("null", false),
+        ] {
+            assert_eq!(Claim::of(Some(&format!(r#"{{"_meta":{meta}}}"#))).is_some(), claims, "{meta}");
+        }
+        let elsewhere = r#"{"arguments":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        assert!(Claim::of(Some(elsewhere)).is_none(), "in its arguments it says nothing of itself");
+        assert!(Claim::of(None).is_none());
+    }
+
+    #[test]
+    fn the_version_comes_first_and_then_what_else_is_required() {
+        let error = read(r#"{"io.modelcontextprotocol/protocolVersion":"v999.0.0"}"#).unwrap_err();
+        assert_eq!(error.code, ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
+        let data: serde_json::Value = serde_json::from_str(error.data.unwrap().get()).unwrap();
+        assert_eq!(data, json!({ "supported": ["2026-07-28"], "requested": "v999.0.0" }));
+        let handshake = read(r#"{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}"#).unwrap_err();
+        assert_eq!(handshake.code, ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, "it is served, but not so");
+        for (meta, named) in [
+            ("{}".to_owned(), VERSION),
+            (format!(r#"{{"{VERSION}":7}}"#), VERSION),
+            (format!(r#"{{"{VERSION}":"2026-07-28"}}"#), CAPABILITIES),
+            (format!(r#"{{"{VERSION}":"2026-07-28","{CAPABILITIES}":[]}}"#), CAPABILITIES),
+            (whole(&format!(r#","{INFO}":"me""#)), INFO),
+            (whole(&format!(r#","{INFO}":{{"name":"me"}}"#)), "version"),
+            (whole(&format!(r#","{LOG_LEVEL}":"loud""#)), LOG_LEVEL),
+            (whole(&format!(r#","{LOG_LEVEL}":{{"info":null}}"#)), LOG_LEVEL),
+        ] {
+            let error = read(&meta).unwrap_err();
+            assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{meta}");
+            assert!(error.message.contains(named), "{meta}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn nothing_is_logged_for_a_request_that_names_no_level() {
+        assert!(!read(&whole("")).unwrap().wants(Level::Emergency));
+        let warned = read(&whole(&format!(r#","{LOG_LEVEL}":"warning""#))).unwrap();
+        assert!(warned.wants(Level::Error) && !warned.wants(Level::Notice));
+    }
+
+    #[test]
+    fn who_sends_it_and_what_they_can_do_is_read() {
+        let meta = format!(
+            r#"{{"{VERSION}":"2026-07-28","{INFO}":{{"name":"me","version":"2"}},"{CAPABILITIES}":
+            {{"elicitation":{{}},"sampling":{{"tools":{{}}}},"extensions":{{"com.example/x":{{"a":1}}}}}}}}"#
+        );
+        let peer = read(&meta).unwrap();
+        assert_eq!((&*peer.info.name, &*peer.info.version), ("me", "2"));
+        assert!(peer.capabilities.elicitation_form && peer.capabilities.sampling_tools);
+        assert!(!peer.capabilities.roots);
+        assert_eq!(peer.extension("com.example/x").as_deref(), Some(r#"{"a":1}"#));
+        assert_eq!(peer.extension("com.example/y"), None);
+    }
+}

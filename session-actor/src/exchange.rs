@@ -1,0 +1,401 @@
+//! One request that is a session of its own: Streamable HTTP from 2026-07-28 on.
+//!
+//! Ids of different exchanges never meet, nothing is come back to, and a message has one place to go to: there is nothing
+//! to route. So there is no actor here. Whoever waits for the head of the response polls the handler; once it streams, a
+//! task does.
+//!
+//! **Invariant:** dropping the exchange, or the reader of its events, cancels the request: its handler is dropped (a
+//! handler that listens has its grace), and nothing more is sent.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use actix_mcp_router::{
+    call::{Bearings, Origin},
+    cancelled::Cancelled,
+    dispatch::Reply,
+    jsonrpc::Request,
+    link::{AskError, Asked, Link, Question, Room},
+    peer::Peer,
+    router::Router,
+};
+use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::{
+    future::{BoxFuture, FutureExt, LocalBoxFuture, ready},
+    task::AtomicWaker,
+};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, Sleep, sleep, sleep_until, timeout},
+};
+
+use crate::{
+    limits::Limits,
+    outlet::{Accepts, Head, Verdict},
+    queue::{Backlog, Flow, Frame, Sink, queue},
+    sessions::{Sessions, Stage},
+    stats::{Counted, Counter},
+    task,
+};
+
+/// A first byte: browsers and proxies show a response once it has a body.
+const HELLO: Bytes = Bytes::from_static(b":\n\n");
+
+/// A request that is served by itself.
+pub struct Exchange {
+    handler: Handler,
+    output: Arc<Output>,
+    accepts: Accepts,
+    sessions: Sessions,
+    sse_after: Duration,
+    stall: Duration,
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange").field("accepts", &self.accepts).finish_non_exhaustive()
+    }
+}
+
+/// What becomes of a handler after it was polled.
+enum Step {
+    Answer(Reply),
+    /// It has something to say, or has been silent for so long that whoever waits should see that it lives.
+    Commit,
+    /// The server's shutdown does not wait for it any longer.
+    Closed,
+}
+
+impl Exchange {
+    /// Begins to serve a request of this peer; it runs while its [`head`](Self::head) is waited for.
+    #[must_use]
+    pub fn new(
+        sessions: &Sessions,
+        router: &Arc<Router>,
+        limits: &Limits,
+        request: Request,
+        peer: Arc<Peer>,
+        accepts: Accepts,
+        bearings: Bearings,
+    ) -> Self {
+        let stats = sessions.stats();
+        let output = Arc::new(Output::new(limits, accepts != Accepts::Json));
+        let cancelled = Cancelled::default();
+        let origin = Origin {
+            peer,
+            link: output.clone(),
+            cancelled: cancelled.clone(),
+            principal: bearings.principal,
+            http: bearings.http,
+        };
+        let counted = [stats.count(Counter::Exchanges), stats.count(Counter::InFlight)];
+        let future = task::work(sessions, router, limits.coalesce, request, origin).boxed_local();
+        let handler = Handler {
+            future: Some(future),
+            cancelled,
+            output: output.clone(),
+            sessions: sessions.clone(),
+            grace: limits.grace,
+            counted: Some(counted),
+        };
+        let (sse_after, stall) = (limits.sse_after, limits.stall);
+        Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall }
+    }
+
+    /// Waits for how the exchange is answered. A stream is written by a task of its own from then on.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels the request.
+    pub async fn head(mut self) -> Head {
+        match self.step().await {
+            Step::Answer(Reply { json, code }) if !self.output.waits() => {
+                Head::Json { json, verdict: Verdict::Answered(code) }
+            }
+            Step::Closed => Head::Ended,
+            Step::Answer(reply) => self.stream(Some(reply)),
+            Step::Commit => self.stream(None),
+        }
+    }
+
+    /// Polls the handler until it is known how to answer.
+    async fn step(&mut self) -> Step {
+        let commits = self.accepts != Accepts::Json;
+        let (handler, output) = (&mut self.handler, &self.output);
+        // a handler that never waits needs no timer
+        let first = poll_fn(|cx| Poll::Ready(step(handler, output, commits, cx))).await;
+        if let Poll::Ready(step) = first {
+            return step;
+        }
+        let mut silence: Option<Pin<Box<Sleep>>> = commits.then(|| Box::pin(sleep(self.sse_after)));
+        let mut closed = Box::pin(self.sessions.reached(Stage::Closed));
+        poll_fn(|cx| {
+            if let Poll::Ready(step) = step(handler, output, commits, cx) {
+                return Poll::Ready(step);
+            }
+            if silence.as_mut().is_some_and(|silence| silence.as_mut().poll(cx).is_ready()) {
+                return Poll::Ready(Step::Commit);
+            }
+            closed.as_mut().poll(cx).map(|()| Step::Closed)
+        })
+        .await
+    }
+
+    /// Answers with a stream: of what waits, of what the handler says from here on, and of its answer.
+    fn stream(self, answered: Option<Reply>) -> Head {
+        let (sink, source) = queue(self.output.flow().clone());
+        self.output.stream_to(&sink);
+        let open = self.sessions.stats().count(Counter::Streams);
+        let writer = Writer {
+            handler: self.handler,
+            output: self.output,
+            sink,
+            sessions: self.sessions,
+            stall: self.stall,
+            _open: open,
+        };
+        actix_rt::spawn(writer.run(answered));
+        Head::Events(source)
+    }
+}
+
+fn step(handler: &mut Handler, output: &Output, commits: bool, cx: &mut Context<'_>) -> Poll<Step> {
+    output.waker.register(cx.waker());
+    match handler.poll(cx) {
+        Poll::Ready(reply) => Poll::Ready(Step::Answer(reply)),
+        Poll::Pending if commits && output.waits() => Poll::Ready(Step::Commit),
+        Poll::Pending => Poll::Pending,
+    }
+}
+
+/// Writes the stream of one exchange.
+struct Writer {
+    handler: Handler,
+    output: Arc<Output>,
+    sink: Sink,
+    sessions: Sessions,
+    stall: Duration,
+    /// Counts the stream as open.
+    _open: Counted,
+}
+
+impl Writer {
+    async fn run(mut self, answered: Option<Reply>) {
+        let (sink, stall) = (self.sink.clone(), self.stall);
+        let mut broken = std::pin::pin!(async {
+            tokio::select! {
+                () = sink.gone() => {}
+                () = stands_still(&sink, stall) => {
+                    log::warn!("a stream that stands still is closed (the limit is {stall:?})");
+                }
+            }
+        });
+        let reply = match answered {
+            Some(reply) => Some(reply),
+            None => tokio::select! {
+                biased;
+                reply = poll_fn(|cx| self.handler.poll(cx)) => Some(reply),
+                () = broken.as_mut() => None,
+                () = self.sessions.reached(Stage::Closed) => None,
+            },
+        };
+        drop(self.handler);
+        self.output.end();
+        if let Some(reply) = reply {
+            self.sink.push(Frame::kept(event(&reply.json)));
+            self.sink.finish();
+            // what was written is read, or the reader stands still
+            broken.await;
+        }
+        self.sink.cut();
+    }
+}
+
+/// Waits until something has waited for so long without being read.
+async fn stands_still(sink: &Sink, stall: Duration) {
+    loop {
+        let since = sink.waiting_since();
+        let due = since.unwrap_or_else(Instant::now) + stall;
+        if since.is_some() && due <= Instant::now() {
+            return;
+        }
+        sleep_until(due).await;
+    }
+}
+
+/// One event, without an id: there is nothing to come back to.
+// MCP 2026-07-28 basic/transports/streamable-http, Receiving Messages
+fn event(json: &[u8]) -> Bytes {
+    let mut event = BytesMut::with_capacity(json.len() + 8);
+    event.put_slice(b"data: ");
+    event.put_slice(json);
+    event.put_slice(b"\n\n");
+    event.freeze()
+}
+
+/// The handler's future. Dropped before its end, it is cancelled.
+struct Handler {
+    future: Option<LocalBoxFuture<'static, Reply>>,
+    cancelled: Cancelled,
+    output: Arc<Output>,
+    sessions: Sessions,
+    grace: Duration,
+    /// Held until the handler has ended, its grace included.
+    counted: Option<[Counted; 2]>,
+}
+
+impl Handler {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
+        let Some(future) = &mut self.future else { return Poll::Pending };
+        let reply = std::task::ready!(future.as_mut().poll(cx));
+        self.future = None;
+        self.counted = None;
+        Poll::Ready(reply)
+    }
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        let Some(future) = self.future.take() else { return };
+        self.output.end();
+        self.cancelled.fire(None);
+        if !self.cancelled.is_listening() {
+            return;
+        }
+        let Some(place) = self.sessions.grace() else {
+            log::warn!("a cancelled call has no grace: too many have");
+            return;
+        };
+        let (counted, grace) = (self.counted.take(), self.grace);
+        actix_rt::spawn(async move {
+            if timeout(grace, future).await.is_err() {
+                log::debug!("a cancelled call used up its grace of {grace:?}");
+            }
+            drop((counted, place));
+        });
+    }
+}
+
+/// What the handler says: kept until it is known whether there is a stream, and then put into it.
+#[derive(Debug)]
+struct Output {
+    state: Mutex<State>,
+    /// The room of the stream; made for those that have something to say.
+    flow: OnceLock<Arc<Flow>>,
+    bytes: usize,
+    patience: Duration,
+    /// Whether the client takes anything but the answer.
+    takes: bool,
+    /// Whoever polls the handler: a part of it that runs elsewhere may have something to say.
+    waker: AtomicWaker,
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting(Backlog),
+    Streaming(Sink),
+    Ended,
+}
+
+impl Output {
+    fn new(limits: &Limits, takes: bool) -> Self {
+        Self {
+            state: Mutex::new(State::Waiting(Backlog::default())),
+            flow: OnceLock::new(),
+            bytes: limits.queue_bytes,
+            patience: limits.stall,
+            takes,
+            waker: AtomicWaker::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn flow(&self) -> &Arc<Flow> {
+        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience))
+    }
+
+    /// Whether something waits for a stream.
+    fn waits(&self) -> bool {
+        matches!(&*self.lock(), State::Waiting(backlog) if !backlog.is_empty())
+    }
+
+    /// Puts what waits into the stream, and everything that follows.
+    fn stream_to(&self, sink: &Sink) {
+        let mut state = self.lock();
+        let State::Waiting(backlog) = &mut *state else { return };
+        if backlog.is_empty() {
+            sink.push(Frame::kept(HELLO));
+        }
+        for frame in backlog.take() {
+            sink.push(Frame { bytes: event(&frame.bytes), ..frame });
+        }
+        *state = State::Streaming(sink.clone());
+    }
+
+    /// Nothing is sent any more.
+    fn end(&self) {
+        let before = std::mem::replace(&mut *self.lock(), State::Ended);
+        // gives the room back, outside the lock
+        drop(before);
+    }
+}
+
+impl Link for Output {
+    fn room(&self, bytes: usize) -> BoxFuture<'static, Room> {
+        if !self.is_live() {
+            return ready(Room(None)).boxed();
+        }
+        // the usual case, which needs no timer
+        let room = self.try_room(bytes);
+        if room.0.is_some() {
+            return ready(room).boxed();
+        }
+        self.flow().clone().room(bytes).boxed()
+    }
+
+    fn try_room(&self, bytes: usize) -> Room {
+        self.flow().try_room(bytes)
+    }
+
+    fn emit(&self, json: Bytes, room: Room) {
+        let mut state = self.lock();
+        match &mut *state {
+            State::Waiting(_) if !self.takes => {
+                self.flow().count_dropped();
+                log::debug!("the client takes no notifications");
+            }
+            State::Waiting(backlog) => {
+                let gone = backlog.push(Frame { bytes: json, room, droppable: true }, self.flow());
+                drop(state);
+                drop(gone);
+                self.waker.wake();
+            }
+            State::Streaming(sink) => sink.push(Frame { bytes: event(&json), room, droppable: true }),
+            State::Ended => {}
+        }
+    }
+
+    /// No request of ours goes to the client: what a handler asks travels in its result.
+    fn ask(&self, _: Question, _: Room) -> Asked {
+        let (reply, answer) = oneshot::channel();
+        // the receiver is in our hands: it cannot be gone
+        drop(reply.send(Err(AskError::Gone)));
+        Asked { answer, withdraw: Box::new(|| ()) }
+    }
+
+    /// There is nothing to come back to.
+    fn close_stream(&self) {}
+
+    fn is_live(&self) -> bool {
+        !matches!(&*self.lock(), State::Ended)
+    }
+}

@@ -1,0 +1,103 @@
+//! A request that speaks for itself comes in: no session is looked up, none is left behind.
+//!
+//! Read next: `actix_mcp_session::exchange`.
+
+use std::sync::Arc;
+
+use actix_mcp_router::{
+    dispatch::Method,
+    era::{Feature, Revision},
+    jsonrpc::{Incoming, Request},
+    metadata::Claim,
+    peer::Peer,
+};
+use actix_mcp_session::{
+    exchange::Exchange,
+    outlet::{Accepts, Head, Verdict},
+};
+use actix_web::{HttpRequest, HttpResponse, http::header::CONTENT_TYPE};
+
+use super::{
+    Endpoint, headers,
+    refusal::{Refusal, Refused, modern_status},
+    shutdown,
+};
+
+impl Endpoint {
+    /// Whether a message speaks for itself. Whatever an `initialize` on the same connection said is not asked.
+    // MCP 2026-07-28 basic/versioning, Backward Compatibility with Initialization-Based Versions
+    pub(super) fn is_modern(&self, request: &HttpRequest, message: &Incoming) -> bool {
+        let eras = self.server.router().eras();
+        if !eras.serve_modern() {
+            return false;
+        }
+        if !eras.serve_legacy() {
+            return true;
+        }
+        match message {
+            Incoming::Request(message) => {
+                Claim::of(message.params.as_deref()).is_some()
+                    || (Method::of(&message.method) != Some(Method::Initialize) && names_modern(request))
+            }
+            Incoming::Notification(_) | Incoming::Response(_) => names_modern(request),
+        }
+    }
+
+    pub(super) async fn post_modern(
+        &self,
+        request: &HttpRequest,
+        accepts: Accepts,
+        message: Incoming,
+    ) -> Result<HttpResponse, Refused> {
+        let message = match message {
+            Incoming::Request(message) => message,
+            // no notification of a client means anything here; real ones still send `notifications/cancelled`
+            Incoming::Notification(_) => return Ok(HttpResponse::Accepted().finish()),
+            Incoming::Response(_) => {
+                return Err(Refusal::bad("the body is a response: this server has asked nothing").into());
+            }
+        };
+        let peer = self.check(request, &message)?;
+        if shutdown::is_draining(&self.server) {
+            return Err(Refusal::shutting_down().of(Some(&message.id)).into());
+        }
+        let id = message.id.clone();
+        let (sessions, router, limits) = (self.server.sessions(), self.server.router(), self.server.limits());
+        let bearings = self.bearings(request);
+        let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings);
+        match exchange.head().await {
+            Head::Json { json, verdict: Verdict::Answered(code) }
+                if code.is_some() || accepts != Accepts::Events =>
+            {
+                Ok(HttpResponse::build(modern_status(code))
+                    .insert_header((CONTENT_TYPE, "application/json"))
+                    .body(json))
+            }
+            Head::Ended => Err(Refusal::shutting_down().of(Some(&id)).into()),
+            head => Ok(self.answer(Some(head), accepts, Some(&id)).await),
+        }
+    }
+
+    /// Checks what a request says of itself, in the order in which it is refused.
+    fn check(&self, request: &HttpRequest, message: &Request) -> Result<Peer, Refused> {
+        let refuse = |error| Box::new(Refusal::modern(error, &message.id));
+        let router = self.server.router();
+        let claim = Claim::required(message.params.as_deref()).map_err(refuse)?;
+        let version = claim.version().map_err(refuse)?;
+        headers::matches_version(request, &version).map_err(refuse)?;
+        let peer = claim.peer(router).map_err(refuse)?;
+        headers::matches_body(request, message, router).map_err(refuse)?;
+        router.method(&message.method, peer.revision).map_err(refuse)?;
+        Ok(peer)
+    }
+}
+
+/// Whether the version header names a revision that has no sessions.
+fn names_modern(request: &HttpRequest) -> bool {
+    let mut versions = request.headers().get_all(&headers::PROTOCOL_VERSION);
+    versions.any(|version| {
+        version
+            .to_str()
+            .is_ok_and(|version| Revision::parse_with(version.trim(), Feature::Stateless).is_some())
+    })
+}
