@@ -91,7 +91,7 @@ async fn a_bad_line_before_the_handshake_does_not_end_the_server() {
         > [
         < {"id":"$absent","error":{"code":-32700}}
         > {"jsonrpc":"2.0","id":1,"method":"tools/list"}
-        < {"id":1,"error":{"code":-32602,"message":"the session is not open: send `initialize` first"}}
+        < {"id":1,"error":{"code":-32602,"message":"the session is not open: send `initialize` first, or name a version in `_meta.io.modelcontextprotocol/protocolVersion`"}}
         > initialize 2025-11-25
         > ping {"id":2}
         < {"id":2,"result":{}}

@@ -74,7 +74,9 @@ impl Endpoint {
                     .body(json))
             }
             Head::Ended => Err(Refusal::shutting_down().of(Some(&id)).into()),
-            head => Ok(self.answer(Some(head), accepts, Some(&id)).await),
+            head @ (Head::Json { .. } | Head::Events(_) | Head::Cancelled) => {
+                Ok(self.answer(Some(head), accepts, Some(&id)).await)
+            }
         }
     }
 
