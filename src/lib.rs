@@ -52,6 +52,38 @@
 //! How a request is served is told by the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
 //! `actix_mcp_router`, in this order.
 
+/// Makes a tool of a free async function.
+///
+/// The function's name is the tool's, its documentation the description, its parameters the arguments, with the
+/// documentation that is on them. Parameters that are extractors (`Progress`, `web::Data<T>`, `Args(x): Args<T>`, your
+/// own) are no arguments. An `Option` need not be given.
+///
+/// ```
+/// use actix_mcp::prelude::*;
+///
+/// /// Adds two integers.
+/// #[tool(read_only)]
+/// async fn add(
+///     /// The one.
+///     a: i64,
+///     /// The other; 1 if absent.
+///     b: Option<i64>,
+/// ) -> i64 {
+///     a + b.unwrap_or(1)
+/// }
+///
+/// let server = Server::new("calculator", "1.0.0").tool(add);
+/// ```
+///
+/// What computes for long, or blocks, goes into `web::block(..).await`: without, everything else on the handler's thread
+/// waits, pings and its own cancellation among it. The documentation of this crate says more ("Handlers that compute or
+/// block").
+///
+/// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server.
+///
+/// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or
+/// `= false`).
+pub use actix_mcp_router::__private::attribute::tool;
 pub use actix_mcp_router::{
     call::Call,
     cancelled::Cancelled,
@@ -75,7 +107,7 @@ pub use actix_mcp_router::{
     result::{self, Json, ToolResult},
     roots,
     router::Capability,
-    sample, tool,
+    sample,
     tool::Tool,
 };
 pub use actix_mcp_session::{limits, stats};
@@ -86,6 +118,11 @@ pub use actix_mcp_transports::{
     stdio,
     streamable_http::{self, http_server, listener, on_connect},
 };
+
+/// What is made of a function with [`#[tool]`](macro@crate::tool), and the errors of registering it.
+pub mod tool {
+    pub use actix_mcp_router::tool::*;
+}
 
 /// What the macros' code names. Not for use by hand; it may change in any release.
 #[doc(hidden)]

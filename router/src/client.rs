@@ -39,7 +39,9 @@ impl Client {
     /// enums. `()` asks for nothing but consent. Never for secrets: those go by [`elicit_url`](Self::elicit_url).
     ///
     /// ```
-    /// # use actix_mcp_router::{client::Client, elicit::ElicitError};
+    /// # mod actix_mcp { pub use actix_mcp_router::{client::Client, elicit}; }
+    /// use actix_mcp::{Client, elicit::ElicitError};
+    ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Booking {
     ///     /// Under which name?

@@ -56,6 +56,11 @@ pub use uri_template::InvalidTemplate;
 /// What the macros' code names. Not for use by hand; it may change in any release.
 #[doc(hidden)]
 pub mod __private {
+    /// Apart from the module of the same name, so that the facade can document it.
+    pub mod attribute {
+        pub use actix_mcp_macros::tool;
+    }
+
     pub use crate::tool::{
         Tool,
         annotated::{

@@ -32,8 +32,10 @@ pub enum Level {
 /// Writes log messages to the client of this call.
 ///
 /// ```
-/// # use actix_mcp_router::log::Log;
-/// # use serde_json::json;
+/// # mod actix_mcp { pub use actix_mcp_router::log::Log; }
+/// use actix_mcp::Log;
+/// use serde_json::json;
+///
 /// async fn open(log: Log) {
 ///     log.info("opened the file");
 ///     log.named("database").warning(json!({ "retry": 3 }));

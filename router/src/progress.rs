@@ -29,7 +29,9 @@ use crate::{
 /// Tells the client how far its call is.
 ///
 /// ```
-/// # use actix_mcp_router::progress::{Progress, ProgressError};
+/// # mod actix_mcp { pub use actix_mcp_router::progress::{self, Progress}; }
+/// use actix_mcp::{Progress, progress::ProgressError};
+///
 /// async fn reticulate(progress: Progress) -> Result<&'static str, ProgressError> {
 ///     for spline in 1..=10 {
 ///         progress.report(spline).total(10).message("reticulating splines").await?;

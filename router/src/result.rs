@@ -91,7 +91,7 @@ impl OutputSchema {
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "no result of a tool",
-    note = "derive `serde::Serialize` and `schemars::JsonSchema` for `{Self}` and return `Json(value)`",
+    note = "return `Json(value)`, if it is a `Vec`, an `Option`, a map, or a type of your own that derives `serde::Serialize` and `schemars::JsonSchema`",
     note = "or return text, a number, `bool`, `()`, `Content`, `Vec<Content>`, `ToolResult`, or a `Result` of one of them"
 )]
 pub trait IntoToolResult {
@@ -162,7 +162,7 @@ pub struct Json<T>(pub T);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the structured content of a tool: it needs both `Serialize` and `JsonSchema`",
     label = "lacks `Serialize` or `JsonSchema`",
-    note = "add `#[derive(serde::Serialize, schemars::JsonSchema)]` to `{Self}`"
+    note = "add `#[derive(serde::Serialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it"
 )]
 pub trait Structured: Serialize + JsonSchema {}
 

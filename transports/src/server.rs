@@ -22,9 +22,13 @@ use crate::{stdio::LINE_MAX, streamable_http::HttpOptions};
 /// An MCP server: built once, then served by a transport.
 ///
 /// ```no_run
-/// # use actix_mcp_transports::server::Server;
-/// # use actix_mcp_router::tool::Tool;
-/// # async fn hello() -> &'static str { "hello" }
+/// # mod actix_mcp { pub use actix_mcp_router::tool::Tool; pub use actix_mcp_transports::server::Server; }
+/// use actix_mcp::{Server, Tool};
+///
+/// async fn hello() -> &'static str {
+///     "hello"
+/// }
+///
 /// # async fn run() -> std::io::Result<()> {
 /// Server::new("greeter", "1.0.0").tool(Tool::new("hello", hello)).stdio().await
 /// # }

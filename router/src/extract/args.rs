@@ -45,7 +45,7 @@ impl<T> Deref for Args<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the arguments of a tool: it needs both `Deserialize` and `JsonSchema`",
     label = "lacks `Deserialize` or `JsonSchema`",
-    note = "add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to `{Self}`"
+    note = "add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it"
 )]
 pub trait Arguments: DeserializeOwned + JsonSchema + 'static {}
 

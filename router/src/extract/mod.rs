@@ -25,7 +25,8 @@ pub use web::{FromMiddleware, Http};
 /// A value that is taken from a call: a parameter of a handler.
 ///
 /// ```
-/// use actix_mcp_router::{call::Call, error::McpError, extract::FromCall};
+/// # mod actix_mcp { pub use actix_mcp_router::{call::Call, error::McpError, extract::FromCall}; }
+/// use actix_mcp::{Call, FromCall, McpError};
 ///
 /// /// What the client calls itself.
 /// struct ClientName(String);
@@ -42,7 +43,7 @@ pub use web::{FromMiddleware, Http};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be extracted from a tool call",
     label = "not an extractor",
-    note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, an `Option` of one of them, and types of your own that implement `FromCall`",
+    note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, `Handle`, `Uri`, an `Option` or a tuple of them, and types of your own that implement `FromCall`",
     note = "if it is an argument of the tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`"
 )]
 pub trait FromCall: Sized + 'static {

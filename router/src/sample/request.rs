@@ -14,7 +14,9 @@ use crate::{
 /// A request for a completion.
 ///
 /// ```
-/// # use actix_mcp_router::{client::Client, sample::{SampleError, SamplingRequest}};
+/// # mod actix_mcp { pub use actix_mcp_router::{client::Client, sample}; }
+/// use actix_mcp::{Client, sample::{SampleError, SamplingRequest}};
+///
 /// async fn greet(client: Client) -> Result<String, SampleError> {
 ///     let answer = client.sample(SamplingRequest::text("hello").max_tokens(10)).await?;
 ///     Ok(answer.text())

@@ -87,8 +87,9 @@ pub struct Annotated<T>(PhantomData<T>);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool: it is neither a tool argument nor an extractor",
     label = "neither an argument nor an extractor",
-    note = "to make it an argument: add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to `{Self}`",
-    note = "to make it an extractor: implement `FromCall` for `{Self}`, or take what the app holds as `web::Data<{Self}>`"
+    note = "to make it an argument: add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it",
+    note = "to make it an extractor: implement `FromCall` for your type, or take what the app holds as `web::Data<T>`",
+    note = "a tuple or an `Option` is of one kind, all arguments or all extractors: make each part a parameter of its own"
 )]
 pub trait ToolParam<Kind>: Sized + 'static {
     /// Whether it is read from the arguments.

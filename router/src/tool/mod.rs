@@ -39,7 +39,8 @@ const NAME_BYTES: usize = 8 * 1024;
 /// ("Handlers that compute or block").
 ///
 /// ```
-/// use actix_mcp_router::{extract::Args, tool::Tool};
+/// # mod actix_mcp { pub use actix_mcp_router::{extract::Args, tool::Tool}; }
+/// use actix_mcp::{Args, Tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Add {

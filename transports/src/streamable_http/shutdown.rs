@@ -44,7 +44,8 @@ impl Server {
     /// and finds no stream open that would keep it from ending:
     ///
     /// ```no_run
-    /// # use actix_mcp_transports::server::Server;
+    /// # mod actix_mcp { pub use actix_mcp_transports::server::Server; }
+    /// # use actix_mcp::Server;
     /// # async fn stop(server: Server, handle: actix_web::dev::ServerHandle) {
     /// server.shutdown().await;
     /// handle.stop(true).await;

@@ -1,0 +1,15 @@
+//! Results that need no derive, only to be told how they are shown.
+use actix_mcp_router::{tool, tool::Tool};
+
+async fn plain() -> Option<String> {
+    None
+}
+
+#[tool(crate = "actix_mcp_router")]
+async fn annotated() -> Vec<String> {
+    Vec::new()
+}
+
+fn main() {
+    Tool::new("plain", plain);
+}
