@@ -116,7 +116,7 @@ pub use actix_mcp_transports::testing;
 pub use actix_mcp_transports::{
     server::Server,
     stdio,
-    streamable_http::{self, http_server, listener, on_connect},
+    streamable_http::{self, SocketOptions, http_server, listener, on_connect},
 };
 
 /// What is made of a function with [`#[tool]`](macro@crate::tool), and the errors of registering it.

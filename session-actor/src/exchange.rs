@@ -40,7 +40,7 @@ use crate::{
     outlet::{Accepts, Head, Verdict},
     queue::{Backlog, Flow, Frame, Sink, queue},
     sessions::{Sessions, Stage},
-    stats::{Counted, Counter},
+    stats::{Counted, Counter, Stats},
     task,
 };
 
@@ -85,7 +85,7 @@ impl Exchange {
         bearings: Bearings,
     ) -> Self {
         let stats = sessions.stats();
-        let output = Arc::new(Output::new(limits, accepts != Accepts::Json));
+        let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
         let cancelled = Cancelled::default();
         let origin = Origin {
             peer,
@@ -290,6 +290,8 @@ struct Output {
     flow: OnceLock<Arc<Flow>>,
     bytes: usize,
     patience: Duration,
+    /// Where what is dropped is counted.
+    stats: Stats,
     /// Whether the client takes anything but the answer.
     takes: bool,
     /// Whoever polls the handler: a part of it that runs elsewhere may have something to say.
@@ -304,12 +306,13 @@ enum State {
 }
 
 impl Output {
-    fn new(limits: &Limits, takes: bool) -> Self {
+    fn new(limits: &Limits, stats: Stats, takes: bool) -> Self {
         Self {
             state: Mutex::new(State::Waiting(Backlog::default())),
             flow: OnceLock::new(),
             bytes: limits.queue_bytes,
             patience: limits.stall,
+            stats,
             takes,
             waker: AtomicWaker::new(),
         }
@@ -320,7 +323,7 @@ impl Output {
     }
 
     fn flow(&self) -> &Arc<Flow> {
-        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience))
+        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience, self.stats.clone()))
     }
 
     /// Whether something waits for a stream.

@@ -20,8 +20,10 @@ use futures_util::future::{BoxFuture, FutureExt, ready};
 use tokio::sync::oneshot;
 
 use crate::{
+    limits::Limits,
     queue::{Backlog, Flow, Frame},
     session::{Ask, CloseStream, Emit, SessionActor, Withdraw},
+    stats::Stats,
     token::Token,
 };
 
@@ -43,22 +45,25 @@ pub(crate) struct StreamRoom {
     bytes: usize,
     /// How long a message waits for room.
     patience: Duration,
+    /// Where what is dropped is counted.
+    stats: Stats,
     flow: OnceLock<Arc<Flow>>,
 }
 
 impl StreamRoom {
     /// For a stream of the call's own, which is closed when it stands still for so long.
-    pub(crate) fn of_call(bytes: usize, patience: Duration) -> Self {
-        Self { bytes, patience, flow: OnceLock::new() }
+    pub(crate) fn of_call(limits: &Limits, stats: Stats) -> Self {
+        Self { bytes: limits.queue_bytes, patience: limits.stall, stats, flow: OnceLock::new() }
     }
 
     /// For a call on a pipe, which all calls share.
     pub(crate) fn of_pipe(flow: Arc<Flow>) -> Self {
-        Self { bytes: 0, patience: Duration::ZERO, flow: OnceLock::from(flow) }
+        let stats = flow.stats().clone();
+        Self { bytes: 0, patience: Duration::ZERO, stats, flow: OnceLock::from(flow) }
     }
 
     fn flow(&self) -> &Arc<Flow> {
-        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience))
+        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience, self.stats.clone()))
     }
 }
 

@@ -23,6 +23,8 @@ use tokio::{
     time::Instant,
 };
 
+use crate::stats::Stats;
+
 /// A message counts for at least this share of a queue, which so holds at most 256 messages.
 const MIN_SHARE: usize = 256; // messages
 /// A stream that has not moved for this long makes the oldest message go, where nobody closes one that stands still.
@@ -39,13 +41,15 @@ pub struct Flow {
     moved: AtomicU64,
     /// Counts messages that were dropped.
     dropped: AtomicU64,
+    /// Of the server, which counts them too.
+    stats: Stats,
 }
 
 impl Flow {
     /// Room for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
     #[must_use]
-    pub fn new(bytes: usize) -> Arc<Self> {
-        Self::with_patience(bytes, STILL)
+    pub fn new(bytes: usize, stats: Stats) -> Arc<Self> {
+        Self::with_patience(bytes, STILL, stats)
     }
 
     /// The same for a stream that is closed when it stands still for so long, which gives all room back.
@@ -53,7 +57,7 @@ impl Flow {
     /// A reader is slow in bursts: between it and this queue are the buffers of the connection and of two kernels, which
     /// ask for more when half of them is empty. What looks still for a second may be read all the time.
     #[must_use]
-    pub(crate) fn with_patience(bytes: usize, patience: Duration) -> Arc<Self> {
+    pub(crate) fn with_patience(bytes: usize, patience: Duration, stats: Stats) -> Arc<Self> {
         let bytes = bytes.clamp(MIN_SHARE, Semaphore::MAX_PERMITS >> 3);
         Arc::new(Self {
             bytes,
@@ -61,6 +65,7 @@ impl Flow {
             patience,
             moved: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
+            stats,
         })
     }
 
@@ -71,7 +76,12 @@ impl Flow {
 
     /// Counts one more message that was dropped. `true` if it is the first.
     pub(crate) fn count_dropped(&self) -> bool {
+        self.stats.count_dropped();
         self.dropped.fetch_add(1, Ordering::Relaxed) == 0
+    }
+
+    pub(crate) fn stats(&self) -> &Stats {
+        &self.stats
     }
 
     fn share(&self, bytes: usize) -> u32 {

@@ -61,6 +61,13 @@ impl Default for ReplayLimits {
     }
 }
 
+impl fmt::Display for ReplayLimits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { events, bytes, life } = self;
+        write!(f, "the limits of a session are {events} events, {bytes} bytes and {life:?}")
+    }
+}
+
 #[derive(Debug)]
 struct Kept {
     id: EventId,

@@ -10,7 +10,7 @@ use std::{
     fmt,
     hash::{BuildHasher, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -42,6 +42,10 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The sessions of one server.
 #[derive(Clone, Debug)]
 pub struct Sessions(Arc<Registry>);
+
+/// The sessions of one server, if it is still there.
+#[derive(Clone, Debug)]
+pub struct WeakSessions(Weak<Registry>);
 
 struct Registry {
     shards: [Mutex<HashMap<Arc<str>, SessionHandle>>; SHARDS],
@@ -107,6 +111,12 @@ impl Sessions {
             graces: Arc::new(Semaphore::new(GRACES_MAX)),
             stats: Stats::default(),
         }))
+    }
+
+    /// The same sessions, without keeping their server.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakSessions {
+        WeakSessions(Arc::downgrade(&self.0))
     }
 
     /// The session under this id, if this principal opened it.
@@ -183,6 +193,11 @@ impl Sessions {
         }
     }
 
+    /// Waits until a drain is over: whatever a client still sends then is for nobody.
+    pub async fn ended(&self) {
+        self.reached(Stage::Closed).await;
+    }
+
     /// Ends every session.
     pub fn close_all(&self) {
         for session in self.all() {
@@ -221,6 +236,26 @@ impl Sessions {
                 .collect::<Vec<_>>()
         };
         self.0.shards.iter().flat_map(read).collect()
+    }
+}
+
+impl WeakSessions {
+    /// The sessions; `None` once their server has gone.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Sessions> {
+        self.0.upgrade().map(Sessions)
+    }
+
+    /// Whether the server has gone.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+
+    /// Whether these are the sessions of the same server.
+    #[must_use]
+    pub fn is(&self, sessions: &Sessions) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&sessions.0))
     }
 }
 

@@ -1,8 +1,9 @@
 //! What runs at this moment, counted by guards: a count goes down when what it counts is dropped, however that happens.
+//! Beside it one total, of the messages that were lost.
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use tokio::sync::Notify;
@@ -18,6 +19,8 @@ struct Counters {
     streams: AtomicUsize,
     subscriptions: AtomicUsize,
     exchanges: AtomicUsize,
+    /// Messages, since the server was made.
+    dropped: AtomicU64,
     /// Told when the last open stream, or the last exchange, has gone.
     none_left: Notify,
 }
@@ -57,6 +60,16 @@ impl Stats {
             streams: read(Counter::Streams),
             subscriptions: read(Counter::Subscriptions),
         }
+    }
+
+    /// How many messages of calls were dropped so far: to make room, or because the client reads no stream.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.0.dropped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_dropped(&self) {
+        self.0.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn count(&self, counter: Counter) -> Counted {

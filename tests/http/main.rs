@@ -14,6 +14,7 @@ mod duplicates;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
+mod foreign;
 #[path = "../wire/gate.rs"]
 mod gate;
 mod h2c;

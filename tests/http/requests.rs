@@ -255,14 +255,17 @@ async fn batches_are_served_at_2025_03_26_only() {
 #[actix_web::test]
 async fn a_server_that_prefers_json_sends_a_stream_only_to_clients_that_read_nothing_else() {
     paused();
-    let served = Served::new(&server().json_response()).await;
+    let server = server().json_response();
+    let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let call =
         client.request(&crate::served::call_with_progress(1, "progress", json!({ "n": 3, "ms": 500 }), "p"));
     let answer = client.send(&call).await.expect(200).await.json().await;
     assert_eq!(answer["result"]["content"][0]["text"], "done");
+    assert_eq!(server.dropped(), 3, "what the call said before is not counted as lost");
     let events = client.send(&call.set("Accept", "text/event-stream")).await.expect(200).await;
     assert_eq!(events.messages().await.len(), 4);
+    assert_eq!(server.dropped(), 3);
     // a question has no stream of its own then: the standalone one takes it
     let mut get = client.get().await.expect(200).await;
     let asking = client.start(&client.request(&crate::served::call(2, "ask", json!({})))).await;

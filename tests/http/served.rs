@@ -35,12 +35,29 @@ impl Served {
         S::Service: 'static,
         B: MessageBody + 'static,
     {
+        Self::app_with(app, true).await
+    }
+
+    /// Serves an application, through [`actix_mcp::on_connect`] or as an `HttpServer` that lacks it.
+    pub(crate) async fn app_with<I, S, B>(app: I, on_connect: bool) -> Self
+    where
+        I: IntoServiceFactory<S, actix_http::Request>,
+        S: ServiceFactory<actix_http::Request, Config = AppConfig, Error = actix_web::Error> + 'static,
+        S::InitError: fmt::Debug,
+        S::Response: Into<actix_http::Response<B>> + 'static,
+        S::Service: 'static,
+        B: MessageBody + 'static,
+    {
         let app = map_config(app.into_factory(), |()| AppConfig::default());
         let app = app.map_err(|error: actix_web::Error| error.error_response());
         let http = HttpService::build()
             .h1_allow_half_closed(false)
             .keep_alive(Duration::from_secs(30))
-            .on_connect_ext(|io: &DuplexStream, extensions| actix_mcp::on_connect(io, extensions))
+            .on_connect_ext(move |io: &DuplexStream, extensions| {
+                if on_connect {
+                    actix_mcp::on_connect(io, extensions);
+                }
+            })
             .h1(app);
         let http = Rc::new(http.new_service(()).await.expect("the service must start"));
         Self(Rc::new(move |io| {

@@ -130,6 +130,52 @@ fn a_server_of_ones_own_is_shut_down_under_the_main_of_tokio() {
     });
 }
 
+#[test]
+fn a_server_of_ones_own_is_shut_down_under_the_main_of_tokio_with_many_threads() {
+    with_clients(|server, started| {
+        // what `#[tokio::main]` makes: main's future is on this thread, what it spawns on any
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let (running, addr) = bind(&server);
+            started(addr, running.handle());
+            // polled on a thread of the runtime, where an Arbiter or a System would be looked for in vain
+            runtime_thread(running).await;
+        });
+    });
+}
+
+/// Runs a server in a task that any thread of a runtime may poll.
+async fn runtime_thread(running: actix_web::dev::Server) {
+    let main = std::thread::current().id();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is the other threads of the runtime that this is about"
+    )]
+    let task = tokio::spawn(async move {
+        assert_ne!(std::thread::current().id(), main);
+        running.await.unwrap();
+    });
+    task.await.unwrap();
+}
+
+#[actix_web::test]
+async fn a_body_that_does_not_come_keeps_no_server_from_ending() {
+    actix_mcp::testing::paused();
+    let server = fixture::server();
+    let served = crate::served::Served::new(&server).await;
+    let client = Client::open(&served, "2025-11-25").await;
+    let request = client.request(&message(1, "ping", json!({}))).bytes();
+    let mut connection = served.connect();
+    connection.write(&request[..request.len() - 1]).await;
+    actix_mcp::testing::settle().await;
+    let start = tokio::time::Instant::now();
+    server.shutdown().await;
+    let response = connection.response().await.expect(503).await;
+    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(response.json().await["error"]["message"].as_str().unwrap().contains("shutting down"));
+}
+
 #[actix_web::test]
 async fn calls_that_do_not_end_have_the_drain_time_and_no_more() {
     actix_mcp::testing::paused();

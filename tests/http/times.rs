@@ -71,6 +71,7 @@ async fn a_handler_waits_while_its_stream_holds_as_much_as_it_may_and_loses_noth
         for (n, message) in messages[..2000].iter().enumerate() {
             assert_eq!(message["params"]["progress"].as_f64(), Some((n + 1) as f64));
         }
+        assert_eq!(server.dropped(), 0);
     }
 }
 
@@ -85,12 +86,13 @@ async fn ids(mut stream: Response) -> Vec<String> {
     ids
 }
 
-async fn resumable(client: &Client, last: &str) -> Option<usize> {
+/// How many messages there are after an event; what is gone names its limit.
+async fn resumable(client: &Client, last: &str, limit: &'static str) -> Option<usize> {
     let response = client.resume(last).await;
     if response.status == 200 {
         return Some(response.messages().await.len());
     }
-    Refusal::new(400, -32600, "`Last-Event-ID`").check(response, last).await;
+    Refusal::new(400, -32600, limit).check(response, last).await;
     None
 }
 
@@ -106,10 +108,10 @@ async fn the_replay_ring_keeps_so_many_events() {
     let call = call_with_progress(1, "progress", json!({ "n": 6 }), "p");
     let ids = ids(client.post(&call).await.expect(200).await).await;
     assert_eq!(ids.len(), 8, "priming, six steps, the answer");
-    assert_eq!(resumable(&client, &ids[7 - 4]).await, Some(4));
-    assert_eq!(resumable(&client, &ids[7 - 5]).await, None);
-    assert_eq!(resumable(&client, &ids[6]).await, Some(1));
-    assert_eq!(resumable(&client, &ids[7]).await, None, "nothing is behind the answer");
+    assert_eq!(resumable(&client, &ids[7 - 4], "4 events").await, Some(4));
+    assert_eq!(resumable(&client, &ids[7 - 5], "4 events").await, None);
+    assert_eq!(resumable(&client, &ids[6], "4 events").await, Some(1));
+    assert_eq!(resumable(&client, &ids[7], "4 events").await, None, "nothing is behind the answer");
 }
 
 #[actix_web::test]
@@ -120,8 +122,8 @@ async fn the_replay_ring_keeps_so_many_bytes() {
     // events of about 2 100 bytes: four fit, and the answer
     let call = call_with_progress(1, "progress", json!({ "n": 8, "text": "x".repeat(2000) }), "p");
     let ids = ids(client.post(&call).await.expect(200).await).await;
-    assert_eq!(resumable(&client, &ids[9 - 5]).await, Some(5));
-    assert_eq!(resumable(&client, &ids[9 - 6]).await, None);
+    assert_eq!(resumable(&client, &ids[9 - 5], "10000 bytes").await, Some(5));
+    assert_eq!(resumable(&client, &ids[9 - 6], "10000 bytes").await, None);
 }
 
 #[actix_web::test]
@@ -132,9 +134,9 @@ async fn the_replay_ring_keeps_events_for_five_minutes() {
     let call = call_with_progress(1, "progress", json!({ "n": 1 }), "p");
     let ids = ids(client.post(&call).await.expect(200).await).await;
     sleep(Duration::from_secs(299)).await;
-    assert_eq!(resumable(&client, &ids[0]).await, Some(2));
+    assert_eq!(resumable(&client, &ids[0], "300s").await, Some(2));
     sleep(Duration::from_secs(2)).await;
-    assert_eq!(resumable(&client, &ids[0]).await, None);
+    assert_eq!(resumable(&client, &ids[0], "300s").await, None);
 }
 
 #[actix_web::test]

@@ -91,6 +91,23 @@ fn above_trace_logs_say_nothing_that_was_said_in_confidence() {
 }
 
 #[test]
+fn a_program_that_logs_into_the_pipe_costs_few_lines_of_ours() {
+    let mut command = example("calculator");
+    command.env("RUST_LOG", "warn");
+    let mut program = Program::connect(command);
+    program.write("2026-11-29T10:00:00Z INFO not a message\n".repeat(1234).as_bytes());
+    program.call(1, "add", json!({ "a": 1, "b": 2 }));
+    assert_eq!(program.next()["id"], 1);
+    program.stdin = None;
+    let stderr = program.ended().stderr;
+    let lines: Vec<_> = stderr.lines().collect();
+    assert_eq!(lines.len(), 4, "{stderr}");
+    for (line, count) in lines.iter().zip([1, 10, 100, 1000]) {
+        assert!(line.contains("WARN") && line.ends_with(&format!("({count} so far)")), "{line}");
+    }
+}
+
+#[test]
 fn by_default_a_good_session_logs_nothing() {
     let mut program = Program::connect(example("calculator"));
     program.call(1, "add", json!({ "a": 1, "b": 2 }));

@@ -267,6 +267,13 @@ impl Server {
         self.sessions.stats().snapshot()
     }
 
+    /// How many messages of calls (progress and logs) were dropped so far: to make room on a stream that stands still or
+    /// is full, or because the client reads plain JSON only. Answers and questions never are.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.sessions.stats().dropped()
+    }
+
     /// How many tool handlers were started so far.
     #[must_use]
     pub fn calls(&self) -> u64 {
@@ -285,11 +292,6 @@ impl Server {
 
     pub(crate) fn http(&self) -> &HttpOptions {
         &self.http
-    }
-
-    /// Whether both are the same server.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.router, &other.router)
     }
 
     pub(crate) fn limits(&self) -> &Limits {

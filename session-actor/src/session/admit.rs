@@ -193,7 +193,7 @@ impl SessionActor {
         };
         let room = match &self.pipe {
             Some(pipe) => StreamRoom::of_pipe(pipe.flow().clone()),
-            None => StreamRoom::of_call(self.state.limits.queue_bytes, self.state.limits.stall),
+            None => StreamRoom::of_call(&self.state.limits, self.sessions.stats().clone()),
         };
         let session = ctx.address().downgrade();
         let admitted = match self.state.admit(request.id.clone(), Instant::now()) {

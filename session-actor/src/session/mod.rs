@@ -214,7 +214,10 @@ impl SessionActor {
     fn flow(&self) -> Arc<Flow> {
         match &self.pipe {
             Some(pipe) => pipe.flow().clone(),
-            None => Flow::with_patience(self.state.limits.queue_bytes, self.state.limits.stall),
+            None => {
+                let (limits, stats) = (&self.state.limits, self.sessions.stats().clone());
+                Flow::with_patience(limits.queue_bytes, limits.stall, stats)
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{
     limits::Limits,
     outlet::{Accepts, Exchange, Head},
     queue::{Flow, Source, queue},
-    replay::EventId,
+    replay::{EventId, ReplayLimits},
     stats::{Counted, Counter},
     stream::{Hello, Prime, StreamActor, Write},
     token::Token,
@@ -156,8 +156,13 @@ pub struct Resume {
 #[non_exhaustive]
 pub enum NotResumed {
     /// It cannot be served from that event: it is unknown, part of the rest is gone, or there is no rest.
-    #[error("the stream cannot be resumed after this event")]
-    Unservable,
+    #[error(
+        "the stream cannot be resumed after this event: it is unknown, the last, or the rest is no longer kept ({limits})"
+    )]
+    Unservable {
+        /// What bounds how much is kept.
+        limits: ReplayLimits,
+    },
     /// Others who came back have not read yet what they were given.
     #[error("too many streams are being replayed (the limit is {limit} bytes at once)")]
     TooMuch {
@@ -185,7 +190,8 @@ impl Handler<Resume> for SessionActor {
             live = Some(reader.stream.clone());
             reader
         });
-        let resumed = resumed.ok_or(NotResumed::Unservable)?;
+        let unservable = NotResumed::Unservable { limits: self.state.limits.replay };
+        let resumed = resumed.ok_or(unservable)?;
         if let Some(old) = resumed.replaced {
             // what waits there is given to the new reader, and the room it holds is needed
             old.sink.cut();
@@ -200,7 +206,7 @@ impl Handler<Resume> for SessionActor {
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, false, &mut events);
         write_kept(&reader.stream, resumed.events);
-        events.ok_or(NotResumed::Unservable)
+        events.ok_or(unservable)
     }
 }
 

@@ -9,7 +9,7 @@ mod lines;
 mod process;
 mod writer;
 
-use std::{cell::Cell, future::Future, io, rc::Rc, sync::Arc, time::Duration};
+use std::{cell::Cell, fmt, future::Future, io, rc::Rc, sync::Arc, time::Duration};
 
 use actix::Addr;
 use actix_mcp_router::{
@@ -27,6 +27,7 @@ use actix_mcp_session::{
     task,
 };
 use bytes::Bytes;
+use log::Level;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::oneshot,
@@ -91,7 +92,7 @@ impl Server {
     ) -> io::Result<()> {
         self.check_data()?;
         let limits = self.limits().clone();
-        let (pipe, source) = queue(Flow::new(limits.queue_bytes));
+        let (pipe, source) = queue(Flow::new(limits.queue_bytes, self.sessions().stats().clone()));
         let opening = Opening {
             router: self.router().clone(),
             sessions: self.sessions().clone(),
@@ -103,7 +104,7 @@ impl Server {
         let session = Closing(session);
         let more = Rc::new(Cell::new(false));
         let mut writer = actix_rt::spawn(write_lines(source, output, more.clone()));
-        let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more };
+        let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more, skipped: Cell::new(0) };
 
         let read = tokio::select! {
             read = reader.run(input) => read,
@@ -169,6 +170,8 @@ struct Reader<'a> {
     pipe: &'a Sink,
     /// Set while lines are waiting: what they cause may share a write.
     more: Rc<Cell<bool>>,
+    /// Lines that were skipped so far.
+    skipped: Cell<u64>,
 }
 
 impl Reader<'_> {
@@ -194,7 +197,7 @@ impl Reader<'_> {
         if !begins_like_json(&text) {
             // a program that logs into the pipe must not get an error a line
             if !text.trim_ascii().is_empty() {
-                log::warn!("skipped a line of {} bytes that is no JSON-RPC message", text.len());
+                self.skip(format_args!("a line of {} bytes that is no JSON-RPC message", text.len()));
             }
             return;
         }
@@ -261,9 +264,18 @@ impl Reader<'_> {
         }
     }
 
+    /// Says that a line was skipped: loudly at the 1st, 10th, 100th and so on, since what writes one such line may write
+    /// thousands.
+    fn skip(&self, what: fmt::Arguments<'_>) {
+        let count = self.skipped.get() + 1;
+        self.skipped.set(count);
+        let level = if 10_u64.pow(count.ilog10()) == count { Level::Warn } else { Level::Debug };
+        log::log!(level, "skipped {what} ({count} so far)");
+    }
+
     fn refuse_long(&self, json: bool) {
         let limit = self.server.line_limit();
-        log::warn!("skipped a line of more than {limit} bytes");
+        self.skip(format_args!("a line of more than {limit} bytes"));
         if json {
             let message = format!("the message is too long (the limit is {limit} bytes)");
             let error = McpError::new(ErrorCode::INVALID_REQUEST, message);

@@ -1,6 +1,6 @@
 //! A request's body, whole and bounded.
 
-use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
+use std::{future::poll_fn, pin::Pin, task::Poll};
 
 use actix_web::{
     HttpRequest,
@@ -11,27 +11,21 @@ use actix_web::{
 };
 use futures_util::Stream;
 
-use super::{
-    HttpOptions,
-    refusal::{Refusal, Refused},
-};
+use super::refusal::{Refusal, Refused};
+use crate::server::Server;
 
 /// Reads the body. One that arrives in one piece is not copied.
-pub(super) async fn read(
-    payload: Payload,
-    request: &HttpRequest,
-    options: &HttpOptions,
-) -> Result<Bytes, Refused> {
+pub(super) async fn read(payload: Payload, request: &HttpRequest, server: &Server) -> Result<Bytes, Refused> {
     let announced =
         request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let limit = options.max_body;
+    let limit = server.http().max_body;
     if announced.is_some_and(|length: u64| length > limit as u64) {
         return Err(Refusal::too_large(limit).into());
     }
     let mut payload = std::pin::pin!(payload.into_inner());
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
-    while let Some(chunk) = next(payload.as_mut(), options.body_idle).await? {
+    while let Some(chunk) = next(payload.as_mut(), server).await? {
         let so_far = first.as_ref().map_or(0, Bytes::len) + rest.len();
         if so_far + chunk.len() > limit {
             return Err(Refusal::too_large(limit).into());
@@ -52,7 +46,7 @@ pub(super) async fn read(
 }
 
 /// The next part of the body; `None` at its end.
-async fn next<S>(mut payload: Pin<&mut S>, idle: Duration) -> Result<Option<Bytes>, Refused>
+async fn next<S>(mut payload: Pin<&mut S>, server: &Server) -> Result<Option<Bytes>, Refused>
 where
     S: Stream<Item = Result<Bytes, PayloadError>>,
 {
@@ -70,9 +64,16 @@ where
     });
     let next = match at_once.await {
         Some(next) => next,
-        None => timeout(idle, poll_fn(|cx| payload.as_mut().poll_next(cx)))
-            .await
-            .map_err(|_| Refusal::body_timeout(idle))?,
+        None => {
+            let idle = server.http().body_idle;
+            tokio::select! {
+                next = timeout(idle, poll_fn(|cx| payload.as_mut().poll_next(cx))) => {
+                    next.map_err(|_| Refusal::body_timeout(idle))?
+                }
+                // a client that sends half a request would keep the server from ending
+                () = server.sessions().ended() => return Err(Refusal::shutting_down().into()),
+            }
+        }
     };
     match next {
         Some(Err(error)) => Err(Refusal::bad(format!("the body could not be read: {error}")).into()),

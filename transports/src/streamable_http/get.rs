@@ -24,12 +24,14 @@ impl Endpoint {
             }
             Some(last) => {
                 // 404 would make the client give its session up
-                let unservable = || Refusal::bad("`Last-Event-ID` names no event that can be resumed from");
-                let last: EventId = last.parse().map_err(|_| unservable())?;
+                let no_id = |_| Refusal::bad("`Last-Event-ID` names no event that can be resumed from");
+                let last: EventId = last.parse().map_err(no_id)?;
                 let resumed = session.addr.send(Resume { last }).await.map_err(|_| Refusal::no_session())?;
                 resumed.map_err(|error| match error {
                     NotResumed::TooMuch { .. } => Refusal::too_many_streams(error.to_string()),
-                    NotResumed::Unservable | _ => unservable(),
+                    other @ (NotResumed::Unservable { .. } | _) => {
+                        Refusal::bad(format!("`Last-Event-ID`: {other}"))
+                    }
                 })?
             }
         };

@@ -18,9 +18,10 @@ mod post;
 mod ready;
 mod refusal;
 mod shutdown;
+mod sockets;
 mod sse;
 
-use std::{cell::Cell, fmt, rc::Rc};
+use std::{cell::Cell, fmt, rc::Rc, sync::atomic::Ordering};
 
 use actix_mcp_router::{call::Bearings, era, jsonrpc::ErrorId, peer::Principal};
 use actix_web::{HttpRequest, HttpResponse, Scope, http::Method, web};
@@ -29,7 +30,8 @@ pub(crate) use self::options::HttpOptions;
 use self::refusal::{Refusal, Refused};
 pub use self::{
     options::NotAllowable,
-    ready::{http_server, listener, on_connect},
+    ready::http_server,
+    sockets::{SocketOptions, listener, on_connect},
 };
 use crate::server::Server;
 
@@ -38,8 +40,6 @@ struct Endpoint {
     server: Server,
     /// The first request of a worker looks for values that handlers need and nobody gave.
     checked: Cell<bool>,
-    /// A server without our socket settings is warned of once.
-    warned: Cell<bool>,
 }
 
 impl Server {
@@ -50,8 +50,7 @@ impl Server {
     #[must_use]
     pub fn scope(&self, path: &str) -> Scope {
         shutdown::register(self);
-        let endpoint =
-            Rc::new(Endpoint { server: self.clone(), checked: Cell::new(false), warned: Cell::new(false) });
+        let endpoint = Rc::new(Endpoint { server: self.clone(), checked: Cell::new(false) });
         let serve = move |request: HttpRequest, payload: web::Payload| {
             let endpoint = endpoint.clone();
             async move { endpoint.serve(request, payload).await }
@@ -96,7 +95,7 @@ impl Endpoint {
             Method::POST => {
                 let accepts = headers::accepts(request, self.options().prefer_json)?;
                 headers::content_type(request)?;
-                let body = body::read(payload, request, self.options()).await?;
+                let body = body::read(payload, request, &self.server).await?;
                 self.check_data(request)?;
                 self.post(request, accepts, body).await
             }
@@ -132,9 +131,12 @@ impl Endpoint {
         if missing.is_empty() { Ok(()) } else { Err(Refusal::internal().into()) }
     }
 
-    /// Warns once where disconnects would go unnoticed. A request without a peer is one of a unit test.
+    /// Warns once, whichever worker finds it, where disconnects would go unnoticed. A request without a peer is one of a unit test.
     fn warn_of_bare_server(&self, request: &HttpRequest) {
-        if request.peer_addr().is_some() && !ready::is_ready(request) && !self.warned.replace(true) {
+        if request.peer_addr().is_some()
+            && !sockets::is_ready(request)
+            && !self.options().warned.swap(true, Ordering::Relaxed)
+        {
             log::warn!(
                 "this HttpServer does not notice clients that disconnect: use actix_mcp::http_server, or \
                  h1_allow_half_closed(false) and on_connect(actix_mcp::on_connect)"

@@ -1,6 +1,10 @@
 //! What is particular to Streamable HTTP, and how a server is told of it.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use actix_mcp_router::peer::Principal;
 use actix_web::{HttpMessage, HttpRequest};
@@ -26,6 +30,8 @@ pub(crate) struct HttpOptions {
     pub(crate) allowed: Allowed,
     /// By default, what middleware put into the request.
     pub(crate) principal: Arc<FindPrincipal>,
+    /// Whether it was said that the `HttpServer` lacks our settings; shared by the workers.
+    pub(crate) warned: Arc<AtomicBool>,
 }
 
 impl Default for HttpOptions {
@@ -37,6 +43,7 @@ impl Default for HttpOptions {
             prefer_json: false,
             allowed: Allowed::default(),
             principal: Arc::new(|request| request.extensions().get::<Principal>().cloned()),
+            warned: Arc::default(),
         }
     }
 }

@@ -15,8 +15,8 @@ use actix_web::{
 };
 
 use super::{
-    ready,
     refusal::{Refusal, Refused},
+    sockets,
 };
 
 /// The names of this machine's loopback interface.
@@ -122,7 +122,7 @@ impl Allowed {
 
     /// Against DNS rebinding: a name of somebody else's that points to the loopback interface is not taken.
     fn takes_host(&self, request: &HttpRequest) -> bool {
-        if !self.checks_host(ready::local_addr(request).ip()) {
+        if !self.checks_host(sockets::local_addr(request).ip()) {
             return true;
         }
         // HTTP/2 names it in the request line, HTTP/1 may there too, and then both count, whichever of them an application

@@ -1,20 +1,31 @@
 //! Stopping: nothing new, a bounded time for what runs, an end for every stream.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
+use actix_mcp_session::sessions::{Sessions, WeakSessions};
 use futures_util::future::join_all;
 
 use crate::{server::Server, stop};
 
-/// The servers that an `App` of this process has a scope of: those that a signal drains.
-static SERVERS: Mutex<Vec<Server>> = Mutex::new(Vec::new());
+/// The servers that an `App` of this process has a scope of: those that a signal drains. An entry keeps nothing; it goes
+/// when its server has gone and another is mounted.
+static SERVERS: Mutex<Vec<Mounted>> = Mutex::new(Vec::new());
+
+struct Mounted {
+    sessions: WeakSessions,
+    drain: Duration,
+}
 
 /// Notes a server whose scope is being mounted.
 pub(super) fn register(server: &Server) {
     let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if !servers.iter().any(|known| known.is(server)) {
+    servers.retain(|known| !known.sessions.is_gone());
+    if !servers.iter().any(|known| known.sessions.is(server.sessions())) {
         log::info!("serving MCP over HTTP; allowed are {}", server.http().allowed.policy());
-        servers.push(server.clone());
+        servers.push(Mounted { sessions: server.sessions().downgrade(), drain: server.limits().drain });
     }
 }
 
@@ -33,7 +44,17 @@ pub(super) async fn on_signal() {
         }
     }
     let servers = std::mem::take(&mut *SERVERS.lock().unwrap_or_else(PoisonError::into_inner));
-    join_all(servers.iter().map(Server::shutdown)).await;
+    join_all(servers.iter().map(async |mounted| {
+        if let Some(sessions) = mounted.sessions.upgrade() {
+            shut_down(&sessions, mounted.drain).await;
+        }
+    }))
+    .await;
+}
+
+async fn shut_down(sessions: &Sessions, drain: Duration) {
+    log::info!("shutting down");
+    sessions.drain(drain).await;
 }
 
 impl Server {
@@ -58,7 +79,29 @@ impl Server {
     ///
     /// If the future is dropped, nothing new is served, and what runs goes on.
     pub async fn shutdown(&self) {
-        log::info!("shutting down");
-        self.sessions().drain(self.limits().drain).await;
+        shut_down(self.sessions(), self.limits().drain).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_was_mounted_once_is_not_kept() {
+        let server = Server::new("short-lived", "1");
+        let sessions = server.sessions().downgrade();
+        let scopes = [server.scope("/a"), server.scope("/b")];
+        let noted = |sessions: &Sessions| {
+            let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+            servers.iter().filter(|known| known.sessions.is(sessions)).count()
+        };
+        assert_eq!(noted(server.sessions()), 1, "a signal would miss it, or drain it twice");
+        drop((server, scopes));
+        assert!(sessions.is_gone());
+        let next = Server::new("next", "1");
+        drop(next.scope("/mcp"));
+        let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(servers.iter().all(|known| !known.sessions.is_gone()), "its entry is kept");
     }
 }
