@@ -1,4 +1,7 @@
 //! Compression around the endpoint: events are readable at once, and single answers may be compressed.
+//!
+//! Of the encodings only gzip is built in. A stream says that it is not to be encoded, so none is begun whichever the client
+//! takes; br and zstd would add a C library and minutes to every build of the tests, for the same branch.
 
 use std::time::Duration;
 

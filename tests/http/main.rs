@@ -23,6 +23,7 @@ mod limits;
 mod lives;
 mod logs;
 mod methods;
+mod nginx;
 mod order;
 mod origins;
 mod owner;
