@@ -88,6 +88,11 @@ impl Flow {
         u32::try_from(bytes.clamp(self.bytes / MIN_SHARE, self.bytes)).unwrap_or(u32::MAX)
     }
 
+    /// Whether there is room now.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        self.room.available_permits() >= self.share(bytes) as usize
+    }
+
     /// The room there is now.
     pub(crate) fn try_room(&self, bytes: usize) -> Room {
         Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())

@@ -14,6 +14,7 @@ mod duplicates;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;
+mod floods;
 mod foreign;
 #[path = "../wire/gate.rs"]
 mod gate;

@@ -1,4 +1,5 @@
-//! Readers that are slow, stand still, or hear nothing for long. Cases C10, C11 and C36.
+//! Readers that are slow, stand still, or hear nothing for long. Cases C10, C11 and C36, whose volumes
+//! are in `floods`.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
@@ -120,7 +121,7 @@ async fn the_keep_alive_is_an_option() {
 }
 
 /// A connection that holds hardly anything, so that what is not read waits in the server.
-async fn narrow(served: &Served, request: &Request) -> Response {
+pub(crate) async fn narrow(served: &Served, request: &Request) -> Response {
     let mut connection = served.connect_with(1024);
     connection.send(request).await;
     connection.response().await.expect(200).await

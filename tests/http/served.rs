@@ -12,7 +12,7 @@ use tokio::io::DuplexStream;
 use crate::client::{Connection, Request, Response};
 
 /// Longer than anything lasts that a test waits for, on the paused clock.
-const GUARD: Duration = Duration::from_secs(2 * 3600);
+pub(crate) const GUARD: Duration = Duration::from_secs(2 * 3600);
 const BUFFER: usize = 64 * 1024; // bytes
 
 /// An application served by the real `HttpService` with the settings of `http_server`, on streams in memory.
@@ -74,9 +74,14 @@ impl Served {
 
     /// A new connection that holds so many bytes each way before a write waits.
     pub(crate) fn connect_with(&self, bytes: usize) -> Connection {
+        Connection::on(self.dial(bytes), GUARD)
+    }
+
+    /// The client's end of such a connection, as it is.
+    pub(crate) fn dial(&self, bytes: usize) -> DuplexStream {
         let (client, server) = tokio::io::duplex(bytes);
         (self.0)(server);
-        Connection::on(client, GUARD)
+        client
     }
 
     /// Sends a request on a connection of its own and reads the head of its response.

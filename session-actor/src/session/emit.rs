@@ -57,19 +57,18 @@ impl SessionActor {
         }
     }
 
-    /// Sends a message of no call on one standalone stream, the newest that moves; `false` if there is none.
+    /// Sends a message of no call on one standalone stream, the newest that has room; `false` if there is none.
     pub(super) fn send_standalone(&mut self, json: &Bytes) -> bool {
         let sent = self.state.emit_standalone(json, Instant::now(), |reader| {
-            reader.sink.is_open() && reader.sink.len() < STANDALONE_QUEUE
+            reader.sink.is_open() && reader.sink.flow().has_room(json.len())
         });
         let Some((id, reader)): Option<(EventId, _)> = sent else { return false };
-        reader.stream.do_send(Write { id, json: json.clone(), room: Default::default(), droppable: false });
+        // counts from here on: a burst is on its way to the queue before any of it is there
+        let room = reader.sink.flow().try_room(json.len());
+        reader.stream.do_send(Write { id, json: json.clone(), room, droppable: false });
         true
     }
 }
-
-/// A standalone stream with this many events waiting is not given more.
-const STANDALONE_QUEUE: usize = 256; // events
 
 /// Ends a call's stream so that the client comes back for the rest. Sent by the call's link; stale once it ended.
 // MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
