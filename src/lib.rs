@@ -79,6 +79,9 @@
 /// waits, pings and its own cancellation among it. The documentation of this crate says more ("Handlers that compute or
 /// block").
 ///
+/// `#[header("Region")]` on an argument asks clients to repeat it in the HTTP header `Mcp-Param-Region`, for proxies that
+/// route by it (from 2026-07-28 on). It must be a string, an integer or a `bool`, and no secret.
+///
 /// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server.
 ///
 /// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or
@@ -91,8 +94,10 @@ pub use actix_mcp_router::{
     completion,
     content::{self, Content},
     definition, elicit, era,
+    era::Eras,
     error::{ErrorCode, McpError},
-    extract::{self, Args, FromCall, FromMiddleware, Http, Meta, Session},
+    extension::InvalidExtension,
+    extract::{self, Args, FromCall, FromMiddleware, Http, Meta, Session, TraceContext},
     handle::Handle,
     id,
     jsonrpc::ReadLimits,
@@ -108,6 +113,7 @@ pub use actix_mcp_router::{
     roots,
     router::Capability,
     sample,
+    stamp::{Cache, CacheScope},
     tool::Tool,
 };
 pub use actix_mcp_session::{limits, stats};

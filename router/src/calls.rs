@@ -23,7 +23,7 @@ use crate::{
     prompt::Prompt,
     resource::Contents,
     router::Router,
-    stamp::ResultType,
+    stamp::{Cache, ResultType},
 };
 
 /// A request that is being served.
@@ -75,7 +75,7 @@ impl Serving {
         }
         let params = self.params(["uri", "_meta"])?;
         let uri = params.string("uri", self.most())?;
-        let (reader, arguments, mime_type) =
+        let (reader, arguments, mime_type, cache) =
             self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
         let call = self.call(uri.clone(), arguments, params.raw("_meta"))?;
         let contents = match self.run("resources/read", reader.run(call)).await {
@@ -92,7 +92,7 @@ impl Serving {
             era::contents(part, self.revision());
         }
         let [kind, meta] = self.complete();
-        self.encode(&[kind, meta, self.router.list_hints(self.revision())], &ReadResult { contents })
+        self.encode(&[kind, meta, cache.hints(self.revision()).as_bytes()], &ReadResult { contents })
     }
 
     /// `completion/complete`.
@@ -125,15 +125,28 @@ impl Serving {
         self.router.head(ResultType::Complete, None, self.revision())
     }
 
-    /// Who reads a URI, its variables, and the MIME type of what says none.
-    #[expect(clippy::type_complexity, reason = "three parts that are taken apart at once")]
-    fn reader(&self, uri: &str) -> Option<(Arc<dyn Run<Contents>>, Option<ByteString>, Option<String>)> {
+    /// Who reads a URI, its variables, the MIME type of what says none, and how long it may be kept.
+    #[expect(clippy::type_complexity, reason = "four parts that are taken apart at once")]
+    fn reader(
+        &self,
+        uri: &str,
+    ) -> Option<(Arc<dyn Run<Contents>>, Option<ByteString>, Option<String>, Cache)> {
         if let Some(resource) = self.router.resources.get(uri) {
-            return Some((resource.reader(), None, resource.definition().mime_type.clone()));
+            return Some((
+                resource.reader(),
+                None,
+                resource.definition().mime_type.clone(),
+                resource.hints(),
+            ));
         }
         self.router.templates.snapshot().iter().find_map(|template| {
             let arguments = template.arguments(uri)?;
-            Some((template.reader(), Some(arguments), template.definition().mime_type.clone()))
+            Some((
+                template.reader(),
+                Some(arguments),
+                template.definition().mime_type.clone(),
+                template.hints(),
+            ))
         })
     }
 

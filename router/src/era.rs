@@ -85,6 +85,8 @@ pub enum Feature {
     ErrorWithoutId,
     /// Streams that begin with an event without data, and that a server may close for polling.
     StreamPolling,
+    /// `extensions` of capabilities.
+    Extensions,
     /// The handshake and what hangs on it: sessions, `ping`, `logging/setLevel`, `resources/subscribe`, requests to the
     /// client, streams that can be come back to.
     Handshake,
@@ -123,7 +125,7 @@ impl Feature {
             | Self::ErrorWithoutId => from(V2025_11_25),
             Self::UrlElicitationId | Self::StreamPolling => (V2025_11_25, V2025_11_25),
             Self::Handshake | Self::ResourceNotFoundCode => (V2024_11_05, V2025_11_25),
-            Self::AnyStructuredContent | Self::Stateless => from(V2026_07_28),
+            Self::AnyStructuredContent | Self::Extensions | Self::Stateless => from(V2026_07_28),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     definition::ServerInfo,
     era::{self, Feature, Revision},
     error::McpError,
+    extension::Extensions,
     params::Params,
     peer::{ClientCapabilities, Implementation},
     router::{Capability, Router},
@@ -103,6 +104,8 @@ pub struct InitializeResult {
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
     completions: Option<Empty>,
+    #[serde(skip_serializing_if = "Extensions::is_empty")]
+    extensions: Extensions,
     logging: Empty,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompts: Option<Lists>,
@@ -150,6 +153,7 @@ impl Router {
         let resources = self.offers(Capability::Resources);
         ServerCapabilities {
             completions: completions.then_some(Empty {}),
+            extensions: self.extensions(revision),
             logging: Empty {},
             prompts: lists(Capability::Prompts),
             resources: resources.then_some(Resources { list_changed: true, subscribe: true }),

@@ -9,9 +9,11 @@ use serde::{Deserialize, de::IntoDeserializer};
 use serde_json::{json, value::RawValue};
 
 use crate::{
+    dispatch::Method,
     era::{self, Feature, Revision},
     error::{ErrorCode, McpError},
     initialize,
+    jsonrpc::Request,
     log::Level,
     params::Params,
     peer::{Implementation, Peer},
@@ -47,8 +49,16 @@ impl<'a> Claim<'a> {
     ///
     /// # Errors
     ///
-    /// -32602 for parameters that are no object, and for what is there twice or is no object in them.
-    pub fn required(params: Option<&'a str>) -> Result<Self, McpError> {
+    /// -32602 for parameters that are no object, and for what is there twice or is no object in them. An `initialize` that
+    /// names no version comes from a client that knows no other way: -32022, with those that are served.
+    // MCP 2026-07-28 basic/versioning, Backward Compatibility: SHOULD name the versions in any error to `initialize`
+    pub fn required(request: &'a Request) -> Result<Self, McpError> {
+        let params = request.params.as_deref();
+        if Method::of(&request.method) == Some(Method::Initialize) && Self::of(params).is_none() {
+            let requested = Params::read(params, "", ["protocolVersion"])
+                .and_then(|params| params.string("protocolVersion", usize::MAX));
+            return Err(unsupported(&requested.unwrap_or_default()));
+        }
         Self::read(params.unwrap_or("{}"))
     }
 
@@ -104,8 +114,11 @@ impl<'a> Claim<'a> {
 /// The error for a version that is not served without a handshake.
 // MCP 2026-07-28 basic/versioning, Protocol Version Negotiation
 fn unsupported(requested: &str) -> McpError {
-    McpError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version")
-        .with_data(json!({ "supported": era::stateless().collect::<Vec<_>>(), "requested": requested }))
+    let supported: Vec<_> = era::stateless().collect();
+    let message =
+        format!("unsupported protocol version: served without a handshake is {}", supported.join(", "));
+    McpError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message)
+        .with_data(json!({ "supported": supported, "requested": requested }))
 }
 
 #[cfg(test)]
@@ -114,7 +127,9 @@ mod tests {
 
     fn read(meta: &str) -> Result<Peer, McpError> {
         let params = format!(r#"{{"_meta":{meta}}}"#);
-        Claim::required(Some(&params)).and_then(|claim| claim.peer(&Router::new("test", "1")))
+        let id = serde_json::from_str("1").unwrap();
+        let request = Request { id, method: "tools/list".into(), params: Some(params.into()) };
+        Claim::required(&request)?.peer(&Router::new("test", "1"))
     }
 
     fn whole(more: &str) -> String {

@@ -16,6 +16,7 @@ use crate::{
     error::McpError,
     extract::{About, FromCall, Needs},
     handler::{Handler, Run},
+    stamp::Cache,
 };
 
 /// What a reader results in; `None` if the resource does not exist.
@@ -156,6 +157,7 @@ impl fmt::Debug for ErasedReader {
 pub struct Resource {
     definition: ResourceDefinition,
     reader: ErasedReader,
+    cache: Cache,
 }
 
 impl Resource {
@@ -177,7 +179,7 @@ impl Resource {
             icons: Vec::new(),
             meta: None,
         };
-        Self { definition, reader: reader.into_reader() }
+        Self { definition, reader: reader.into_reader(), cache: Cache::default() }
     }
 
     /// The name to show to people.
@@ -215,6 +217,13 @@ impl Resource {
         self
     }
 
+    /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
     /// Adds an icon.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
@@ -239,6 +248,10 @@ impl Resource {
     #[must_use]
     pub fn needs(&self) -> &Needs {
         &self.reader.needs
+    }
+
+    pub(crate) fn hints(&self) -> Cache {
+        self.cache
     }
 
     pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {

@@ -15,6 +15,7 @@ use crate::{
     extract::Needs,
     handler::Run,
     resource::{Contents, ErasedReader, Reader},
+    stamp::Cache,
     uri_template::{InvalidTemplate, UriTemplate},
 };
 
@@ -31,6 +32,7 @@ pub struct ResourceTemplate {
     template: Result<UriTemplate, InvalidTemplate>,
     completers: Completers,
     reader: ErasedReader,
+    cache: Cache,
 }
 
 impl ResourceTemplate {
@@ -56,6 +58,7 @@ impl ResourceTemplate {
             definition,
             completers: Completers::default(),
             reader: reader.into_reader(),
+            cache: Cache::default(),
         }
     }
 
@@ -98,6 +101,13 @@ impl ResourceTemplate {
         self
     }
 
+    /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
     /// Adds an icon.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
@@ -130,6 +140,10 @@ impl ResourceTemplate {
 
     pub(crate) fn completers(&self) -> &Completers {
         &self.completers
+    }
+
+    pub(crate) fn hints(&self) -> Cache {
+        self.cache
     }
 
     pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {

@@ -20,6 +20,7 @@ use crate::{
     data::DataMap,
     definition::ServerInfo,
     era::Eras,
+    extension::Extensions,
     extract::Needs,
     jsonrpc::ReadLimits,
     prompt::Prompt,
@@ -45,6 +46,7 @@ pub struct Router {
     /// Tool handlers started so far.
     calls: AtomicU64,
     eras: Eras,
+    pub(crate) extensions: Extensions,
     cache: Cache,
     /// Whether results say whose they are.
     names_itself: bool,
@@ -99,6 +101,7 @@ impl Router {
             announce: OnceLock::new(),
             calls: AtomicU64::new(0),
             eras: Eras::default(),
+            extensions: Extensions::new(),
             cache: Cache::default(),
             names_itself: true,
             stamps: OnceLock::new(),

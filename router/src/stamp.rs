@@ -48,10 +48,19 @@ impl Cache {
         Self { ttl, scope: CacheScope::Private }
     }
 
-    /// For this long, for anybody. Only for what is the same whoever asks.
+    /// For this long, for anybody. Only for what is the same whoever asks: a proxy may serve it to others, whatever they
+    /// may see.
+    ///
+    /// The framework has no list that depends on who asks, so every list may be public. Where middleware of yours answers
+    /// different callers differently, say [`private`](Self::private).
     #[must_use]
     pub fn public(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Public }
+    }
+
+    /// As members of a result at a revision.
+    pub(crate) fn hints(self, revision: Revision) -> String {
+        if revision.has(Feature::Stateless) { self.members() } else { String::new() }
     }
 
     /// As members of a result.
@@ -60,7 +69,9 @@ impl Cache {
             CacheScope::Private => "private",
             CacheScope::Public => "public",
         };
-        format!(r#""ttlMs":{},"cacheScope":"{scope}""#, self.ttl.as_millis())
+        // beyond this a client may read another number
+        let ttl = self.ttl.as_millis().min((1 << 53) - 1);
+        format!(r#""ttlMs":{ttl},"cacheScope":"{scope}""#)
     }
 }
 

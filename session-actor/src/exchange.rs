@@ -206,7 +206,6 @@ impl Writer {
             },
         };
         drop(self.handler);
-        self.output.end();
         if let Some(reply) = reply {
             self.sink.push(Frame::kept(event(&reply.json)));
             self.sink.finish();
@@ -262,8 +261,9 @@ impl Handler {
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        let Some(future) = self.future.take() else { return };
+        // whatever of it runs elsewhere reaches nobody from here on
         self.output.end();
+        let Some(future) = self.future.take() else { return };
         self.cancelled.fire(None);
         if !self.cancelled.is_listening() {
             return;

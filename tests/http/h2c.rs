@@ -17,7 +17,7 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
     fixture,
-    served::{call, call_with_progress},
+    served::{call, call_with_progress, modern_call},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -157,4 +157,48 @@ async fn a_client_that_goes_is_noticed_by_the_keep_alive_and_cancels_nothing() {
     assert_eq!(resumed.status(), 200);
     let rest = read_to(&mut resumed, "\"result\"").await;
     assert!(rest.contains(r#""text":"x""#), "{rest}");
+}
+
+// C08
+#[actix_web::test]
+async fn a_call_that_speaks_for_itself_is_stopped_when_its_client_goes() {
+    // only what is written finds out: the comments of a call come every second, whatever those of others do
+    let server = fixture::server().keep_alive(Duration::from_secs(3600));
+    let addr = serve(&server);
+    for before_the_head in [true, false] {
+        let (connection, carrier) = connect(addr).await;
+        let message = modern_call(1, "slow", json!({ "ms": 3_600_000, "tag": "x" })).text();
+        let request = Request::post(format!("http://{addr}/mcp"))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", "slow");
+        let mut ready = connection.clone().ready().await.unwrap();
+        let (response, mut stream) = ready.send_request(request.body(()).unwrap(), false).unwrap();
+        stream.send_data(message.into(), true).unwrap();
+        if before_the_head {
+            let started = async {
+                while server.stats().in_flight == 0 {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            };
+            timeout(PATIENCE, started).await.expect("it does not start");
+            carrier.abort();
+            drop((response, stream, ready, connection));
+        } else {
+            let mut response = timeout(PATIENCE, response).await.expect("nothing came").unwrap();
+            assert_eq!(response.status(), 200);
+            read_to(&mut response, ":").await;
+            carrier.abort();
+            drop((response, stream, ready, connection));
+        }
+        let gone = async {
+            while server.stats().in_flight > 0 {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, gone).await.expect("the call goes on");
+        assert_eq!(server.stats().streams, 0);
+    }
 }

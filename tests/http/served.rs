@@ -158,6 +158,34 @@ pub(crate) fn call_with_progress(
     )
 }
 
+/// A request that speaks for itself, with the headers that repeat what it says: revision 2026-07-28, no capabilities. What
+/// `params._meta` holds is kept.
+pub(crate) fn modern(id: impl Into<Value>, method: &str, params: Value) -> Request {
+    modern_with(id, method, params, json!({}))
+}
+
+/// The same of a client with these capabilities.
+pub(crate) fn modern_with(
+    id: impl Into<Value>,
+    method: &str,
+    mut params: Value,
+    capabilities: Value,
+) -> Request {
+    let revision = "2026-07-28";
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(revision);
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    let name = params.get("name").or(params.get("uri")).and_then(Value::as_str).map(str::to_owned);
+    let request = Request::post(message(id, method, params))
+        .header("MCP-Protocol-Version", revision)
+        .header("Mcp-Method", method);
+    name.iter().fold(request, |request, name| request.header("Mcp-Name", name))
+}
+
+/// A `tools/call` that speaks for itself.
+pub(crate) fn modern_call(id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
+    modern(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+}
+
 /// A client of one session. Each request has a connection of its own; clones share the session.
 #[derive(Clone)]
 pub(crate) struct Client {

@@ -19,6 +19,7 @@ mod ids;
 mod limits;
 mod lines;
 mod model;
+mod modern;
 mod notices;
 mod output;
 mod pages;

@@ -238,6 +238,23 @@ impl Server {
         self
     }
 
+    /// Declares an extension of the protocol, such as `com.example/feature`, with its settings: a value that serializes to a
+    /// JSON object. None is declared by default. Clients are told from 2026-07-28 on; their own settings are read by
+    /// `Session::extension`.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if it is no id, is declared already, or the settings are no object.
+    // MCP 2026-07-28 basic/versioning, Extension Negotiation
+    #[must_use]
+    #[track_caller]
+    pub fn extension(mut self, id: &str, settings: impl serde::Serialize) -> Self {
+        if let Err(wrong) = self.build().add_extension(id, settings) {
+            panic!("{wrong}");
+        }
+        self
+    }
+
     /// Sets how long lists and the answer to `server/discover` may be kept, and by whom. By default they may not.
     // MCP 2026-07-28 server/utilities/caching
     #[must_use]

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Type, spanned::Spanned};
+use syn::{Attribute, FnArg, Ident, ItemFn, LitStr, Pat, PatType, ReturnType, Type, spanned::Spanned};
 
 use crate::{
     options::{Options, description, doc},
@@ -42,7 +42,8 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     let output_span = output.span();
 
     let inputs = function.sig.inputs.iter_mut().enumerate();
-    let parameters: Vec<_> = inputs.filter_map(|(index, input)| parameter(index, input, &private)).collect();
+    let parameters = inputs.filter_map(|(index, input)| parameter(index, input, &private).transpose());
+    let parameters = parameters.collect::<syn::Result<Vec<_>>>()?;
     let idents: Vec<_> = parameters.iter().map(|each| &each.ident).collect();
     let types: Vec<_> = parameters.iter().map(|each| &each.ty).collect();
     let passed = (0..parameters.len()).map(|index| format_ident!("__mcp_passed_{index}")).collect::<Vec<_>>();
@@ -93,11 +94,12 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     })
 }
 
-/// Takes a parameter's documentation off it, where rustc does not allow it.
-fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> Option<Parameter> {
-    let FnArg::Typed(PatType { attrs, pat, ty, .. }) = input else { return None };
+/// Takes a parameter's documentation and header off it, where rustc does not allow them.
+fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Result<Option<Parameter>> {
+    let FnArg::Typed(PatType { attrs, pat, ty, .. }) = input else { return Ok(None) };
     let doc = doc(attrs);
-    attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+    let header = header(attrs)?;
+    attrs.retain(|attribute| !attribute.path().is_ident("doc") && !attribute.path().is_ident("header"));
     let ty = Type::clone(ty);
     // so that what is wrong with the type is told at the type
     let private = respanned(private, ty.span());
@@ -105,12 +107,31 @@ fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> Option<P
         && pattern.subpat.is_none()
     {
         let name = unraw(&pattern.ident);
-        (pattern.ident.clone(), quote_spanned!(ty.span()=> #private::param::<#ty, _>(#name, #doc)))
+        let header = header.map(|header| quote!(.header(#header)));
+        let param = quote_spanned!(ty.span()=> #private::param::<#ty, _>(#name, #doc));
+        (pattern.ident.clone(), quote!(#param #header))
     } else {
+        if let Some(header) = header {
+            return Err(syn::Error::new_spanned(header, "`#[header]` goes on an argument with a name"));
+        }
         let ident = Ident::new(&format!("__mcp_{index}"), pat.span());
         (ident, quote_spanned!(ty.span()=> #private::extractor::<#ty>()))
     };
-    Some(Parameter { ident, ty, source })
+    Ok(Some(Parameter { ident, ty, source }))
+}
+
+/// What `#[header("Region")]` says.
+fn header(attributes: &[Attribute]) -> syn::Result<Option<LitStr>> {
+    let mut headers = attributes.iter().filter(|attribute| attribute.path().is_ident("header"));
+    let header = headers.next().map(|attribute| {
+        let wrong =
+            |_| syn::Error::new_spanned(attribute, "write `#[header(\"Region\")]`, for `Mcp-Param-Region`");
+        attribute.parse_args::<LitStr>().map_err(wrong)
+    });
+    match headers.next() {
+        Some(second) => Err(syn::Error::new_spanned(second, "an argument has one header")),
+        None => header.transpose(),
+    }
 }
 
 /// The same tokens as if they stood at `span`; those of paths only, which hold no groups.

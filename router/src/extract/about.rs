@@ -4,6 +4,7 @@ use std::any::type_name;
 
 use actix_web::{HttpRequest, web};
 use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::Value;
 
 use crate::{
     data::DataMap,
@@ -18,6 +19,8 @@ pub struct About {
     generator: SchemaGenerator,
     arguments: Arguments,
     needs: Needs,
+    /// The first mistake that types do not show.
+    mistake: Option<SchemaError>,
 }
 
 #[derive(Debug)]
@@ -56,7 +59,12 @@ impl About {
     }
 
     pub(crate) fn new() -> Self {
-        Self { generator: schema::input_generator(), arguments: Arguments::None, needs: Needs::default() }
+        Self {
+            generator: schema::input_generator(),
+            arguments: Arguments::None,
+            needs: Needs::default(),
+            mistake: None,
+        }
     }
 
     /// The handler takes all its arguments as one `T`.
@@ -76,6 +84,26 @@ impl About {
             Arguments::Each(properties) => properties.push(property),
             Arguments::Whole(_) | Arguments::Twice => self.arguments = Arguments::Twice,
         }
+    }
+
+    /// Clients repeat the parameter that was described last in this header.
+    pub(crate) fn header(&mut self, name: &str, header: &str, is_argument: bool) {
+        match &mut self.arguments {
+            Arguments::Each(properties) if is_argument => {
+                // `true`, which is anything, has no place for it, and no type that could be repeated
+                if let Some(Value::Object(schema)) = properties.last_mut().map(|last| &mut last.schema) {
+                    schema.insert(schema::headers::ANNOTATION.to_owned(), header.into());
+                    return;
+                }
+                self.wrong_header(name, "is on a value that is no string, integer or boolean");
+            }
+            _ if is_argument => {}
+            _ => self.wrong_header(name, "is on a parameter that is no argument"),
+        }
+    }
+
+    fn wrong_header(&mut self, name: &str, why: &'static str) {
+        self.mistake.get_or_insert_with(|| SchemaError::Header { at: name.to_owned(), why });
     }
 
     /// The handler needs a `web::Data<T>`, of its app or of its server.
@@ -103,8 +131,11 @@ impl About {
     ///
     /// # Errors
     ///
-    /// [`SchemaError::Twice`] if more than one parameter takes all arguments, or one does beside plain ones.
+    /// [`SchemaError::Header`] for a header on what is no argument that can be repeated, [`SchemaError::Twice`] if more than one parameter takes all arguments, or one does beside plain ones.
     pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Needs) {
+        if let Some(mistake) = self.mistake {
+            return (Err(mistake), self.needs);
+        }
         let schema = match self.arguments {
             Arguments::None => Ok(schema::object(Vec::new(), serde_json::Map::new())),
             Arguments::Whole(schema) => Ok(schema),

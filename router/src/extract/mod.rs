@@ -14,12 +14,14 @@ use crate::{
 mod about;
 mod args;
 mod session;
+mod trace;
 mod web;
 
 pub use about::{About, Needs};
 pub use args::{Args, Arguments};
 pub(crate) use args::{Fields, argument, bad, cut, in_one_line, of_nothing};
 pub use session::{Meta, Session};
+pub use trace::TraceContext;
 pub use web::{FromMiddleware, Http};
 
 /// A value that is taken from a call: a parameter of a handler.

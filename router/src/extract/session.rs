@@ -18,17 +18,20 @@ use crate::{
 };
 
 /// The session of the call, as far as a handler may know it.
+///
+/// From 2026-07-28 on there is none, and each request says all of this of itself: two requests may differ in it although
+/// they come over one connection. What is to be known again later must be named by an argument.
 #[derive(Clone, Debug)]
 pub struct Session(Arc<Peer>);
 
 impl Session {
-    /// The revision that was agreed on.
+    /// The revision that was agreed on, or that the request names.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.0.revision
     }
 
-    /// What the client calls itself. It may call itself anything.
+    /// What the client calls itself. It may call itself anything, and from 2026-07-28 on nothing: the name is empty then.
     #[must_use]
     pub fn client(&self) -> &Implementation {
         &self.0.info
@@ -40,11 +43,26 @@ impl Session {
         &self.0.capabilities
     }
 
-    /// The session's id, where the transport has one. Whoever knows it and the principal can act in the session: do not
+    /// The session's id, where the transport has one; never from 2026-07-28 on. Whoever knows it and the principal can act in the session: do not
     /// log it.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.0.session_id.as_deref()
+    }
+
+    /// The client's settings for an extension, such as `com.example/feature`; `None` where it did not declare it. From
+    /// 2026-07-28 on; no older revision has extensions.
+    ///
+    /// An extension is in use if both sides declare it: `Server::extension` does so for the server.
+    ///
+    /// # Errors
+    ///
+    /// -32602 if they are there and are no `T`.
+    // MCP 2026-07-28 basic/versioning, Extension Negotiation
+    pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, McpError> {
+        let Some(settings) = self.0.extension(id) else { return Ok(None) };
+        let wrong = |err| McpError::invalid_params(cut(&format!("settings of the extension {id}: {err}")));
+        serde_json::from_str(&settings).map(Some).map_err(wrong)
     }
 }
 
@@ -63,10 +81,17 @@ impl FromCall for Principal {
 }
 
 /// The request's `_meta` object; empty where there is none.
+///
+/// From 2026-07-28 on it also says who sends the request and what they can do, which [`Session`] reads. The trace that the
+/// request is part of is in it at every revision: [`trace`](Self::trace).
 #[derive(Clone, Debug)]
 pub struct Meta(Option<ByteString>);
 
 impl Meta {
+    pub(crate) fn of(call: &Call) -> Self {
+        Self(call.meta().cloned())
+    }
+
     /// The member `key`; `None` where it is absent.
     ///
     /// # Errors
@@ -89,6 +114,6 @@ impl Meta {
 
 impl FromCall for Meta {
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
-        ready(Ok(Self(call.meta().cloned())))
+        ready(Ok(Self::of(call)))
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::extract::in_one_line;
 
+pub(crate) mod headers;
 mod tidy;
 
 /// Why a schema is refused, when its tool is registered.
@@ -37,6 +38,15 @@ pub enum SchemaError {
         "an `Args<T>` takes all arguments, so it stands alone: no other `Args` and no plain argument beside it"
     )]
     Twice,
+    /// An `x-mcp-header` for which clients would drop the tool.
+    // MCP 2026-07-28 server/tools, x-mcp-header: clients MUST exclude the tool
+    #[error("`x-mcp-header` of {at:?} {why}")]
+    Header {
+        /// The path to the argument, such as `a.b`; empty for the whole.
+        at: String,
+        /// What is wrong.
+        why: &'static str,
+    },
 }
 
 /// A schema that was looked at: what lists show, and what values are held against.

@@ -158,6 +158,8 @@ impl<T: FromCall> ToolParam<Extractor> for T {
 pub struct Param<T> {
     name: &'static str,
     doc: &'static str,
+    /// The header that repeats it; empty if there is none.
+    header: &'static str,
     is_argument: bool,
     describe: fn(&mut About, &'static str, &'static str),
     take: for<'a> fn(&'a Call, &Arguments<'_>, &str) -> Taken<'a, T>,
@@ -166,7 +168,7 @@ pub struct Param<T> {
 /// A parameter with a name: whatever its type allows.
 #[must_use]
 pub fn param<T: ToolParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T> {
-    Param { name, doc, is_argument: T::IS_ARGUMENT, describe: T::describe, take: T::take }
+    Param { name, doc, header: "", is_argument: T::IS_ARGUMENT, describe: T::describe, take: T::take }
 }
 
 /// A parameter that is a pattern: an extractor.
@@ -176,6 +178,19 @@ pub fn extractor<T: FromCall>() -> Param<T> {
 }
 
 impl<T> Param<T> {
+    /// The same, repeated by clients in the header `Mcp-Param-` and this name.
+    #[must_use]
+    pub fn header(self, header: &'static str) -> Self {
+        Self { header, ..self }
+    }
+
+    fn describe(&self, about: &mut About) {
+        (self.describe)(about, self.name, self.doc);
+        if !self.header.is_empty() {
+            about.header(self.name, self.header, self.is_argument);
+        }
+    }
+
     async fn take(&self, call: &Call, fields: &Arguments<'_>) -> Result<T, McpError> {
         match (self.take)(call, fields, self.name) {
             Taken::Now(value) => value,
@@ -234,7 +249,7 @@ macro_rules! annotated {
             #[allow(non_snake_case, unused_variables)]
             fn describe(&self, about: &mut About) {
                 let ($($param,)*) = self;
-                $(($param.describe)(about, $param.name, $param.doc);)*
+                $($param.describe(about);)*
             }
 
             #[allow(non_snake_case, unused_variables, clippy::unused_unit)]

@@ -15,7 +15,7 @@ use crate::{
     error::{ErrorCode, McpError},
     extract::{About, Needs, bad, cut, in_one_line, told},
     result::{OutputSchema, ToolResult, unusable},
-    schema::{self, Checked, SchemaError},
+    schema::{self, Checked, SchemaError, headers::Mirrored},
 };
 
 pub(crate) mod annotated;
@@ -55,6 +55,11 @@ const NAME_BYTES: usize = 8 * 1024;
 /// let tool = Tool::new("add", add).description("Adds two integers.").read_only(true);
 /// assert!(tool.check().is_ok());
 /// ```
+///
+/// An argument that proxies are to see without reading bodies is repeated by clients in the HTTP header `Mcp-Param-Region`
+/// if its schema has `"x-mcp-header": "Region"`: `#[schemars(extend("x-mcp-header" = "Region"))]` on a field, or
+/// `#[header("Region")]` on a parameter under `#[tool]`. It is a string, an integer or a `bool`, at the root or in members
+/// of objects, and no secret. From 2026-07-28 on, a call whose header says something else than its body does not run.
 #[derive(Clone)]
 pub struct Tool {
     definition: ToolDefinition,
@@ -62,6 +67,8 @@ pub struct Tool {
     input: Result<Checked, SchemaError>,
     /// The same of the output schema, where there is one.
     output: Option<Result<Checked, SchemaError>>,
+    /// The arguments that clients repeat in headers, as the listed schema marks them; an error as in `input`.
+    mirrored: Result<Vec<Mirrored>, SchemaError>,
     needs: Needs,
     run: Arc<dyn Invoke>,
 }
@@ -123,13 +130,15 @@ impl Tool {
             meta: None,
         };
         let input = schema.and_then(schema::derived_input);
-        Self { definition, input, output: output.map(|output| output.0), needs, run }.listed()
+        let output = output.map(|output| output.0);
+        Self { definition, input, output, mirrored: Ok(Vec::new()), needs, run }.listed()
     }
 
     /// Puts the schemas into the definition.
     fn listed(mut self) -> Self {
         if let Ok(input) = &self.input {
             self.definition.input_schema = input.listed.clone();
+            self.mirrored = schema::headers::mirrored(input.listed.get());
         }
         if let Some(Ok(output)) = &self.output {
             self.definition.output_schema = Some(output.listed.clone());
@@ -264,13 +273,18 @@ impl Tool {
         if name.len() > NAME_BYTES {
             return Err(InvalidTool::LongName(name.len()));
         }
-        if let Err(source) = &self.input {
+        if let Err(source) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
             return Err(InvalidTool::Input { tool: name.to_owned(), source: source.clone() });
         }
         if let Some(Err(source)) = &self.output {
             return Err(InvalidTool::Output { tool: name.to_owned(), source: source.clone() });
         }
         Ok(())
+    }
+
+    /// The arguments that clients repeat in headers.
+    pub(crate) fn mirrored(&self) -> &[Mirrored] {
+        self.mirrored.as_deref().unwrap_or_default()
     }
 
     /// Calls the tool: checks and extracts its arguments, runs the handler, checks what it returned.

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 mod annotated;
 mod arguments;
 mod extractors;
+mod headers;
 mod results;
 mod schemas;
 

@@ -97,6 +97,10 @@ impl Handler<Admit> for SessionActor {
         match method {
             Ok(Method::Initialize) => self.initialize(outlet, &request, ctx),
             Ok(Method::Ping) => self.answer_empty(outlet, &request.id, Ok(())),
+            // what a client that knows no handshake asks first: it tells by this error that it needs one
+            Err(error) if self.state.phase == Phase::New && !self.router.eras().serve_modern() => {
+                self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code)));
+            }
             _ if self.state.phase == Phase::New => {
                 let error = McpError::invalid_params(self.how_to_begin());
                 self.refuse(outlet, &request.id, &error, Verdict::Refused);

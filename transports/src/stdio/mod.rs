@@ -234,7 +234,7 @@ impl Reader<'_> {
         let claim = match router.eras() {
             Eras::Legacy => None,
             Eras::Both => Claim::of(params),
-            Eras::Modern => Some(Claim::required(params)?),
+            Eras::Modern => Some(Claim::required(request)?),
         };
         claim.map(|claim| claim.peer(router).map(Arc::new)).transpose()
     }

@@ -1,5 +1,7 @@
 //! From the session's head to an HTTP response: the one table of statuses.
 
+use std::time::Duration;
+
 use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
 use actix_mcp_session::{
     outlet::{Accepts, Head, Verdict},
@@ -61,9 +63,14 @@ impl Endpoint {
     }
 
     /// Answers with a stream. Waits for its first bytes, which are on their way, so that they leave with the head.
-    pub(super) async fn events(&self, mut source: Source) -> HttpResponse {
+    pub(super) async fn events(&self, source: Source) -> HttpResponse {
+        self.events_with(source, self.options().keep_alive).await
+    }
+
+    /// The same with a comment after so long a silence.
+    pub(super) async fn events_with(&self, mut source: Source, silence: Duration) -> HttpResponse {
         match source.next().await {
-            Some(first) => stream_head().body(SseBody::new(first, source, self.options().keep_alive)),
+            Some(first) => stream_head().body(SseBody::new(first, source, silence)),
             None => stream_head().body(Bytes::new()),
         }
     }

@@ -2,9 +2,7 @@
 
 use actix_mcp_router::{
     era::{Feature, Revision},
-    error::{ErrorCode, McpError},
-    jsonrpc::Request,
-    router::Router,
+    mirror::Field,
 };
 use actix_mcp_session::outlet::Accepts;
 use actix_web::{
@@ -18,8 +16,6 @@ use super::refusal::{Refusal, Refused};
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The revision that was agreed on.
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The method of the body's request.
-pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// The last event that a client has of a stream it comes back to.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -121,35 +117,16 @@ fn spelled(name: &HeaderName) -> &str {
         "mcp-session-id" => "Mcp-Session-Id",
         "mcp-protocol-version" => "MCP-Protocol-Version",
         "last-event-id" => "Last-Event-ID",
-        "mcp-method" => "Mcp-Method",
         other => other,
     }
 }
 
-/// Checks the version header of a request that speaks for itself against the version in its body.
-// MCP 2026-07-28 basic/transports/streamable-http, Protocol Version Header
-pub(super) fn matches_version(request: &HttpRequest, version: &str) -> Result<(), McpError> {
-    matches(request, &PROTOCOL_VERSION, version)
-}
-
-/// Checks the other headers of a request that speaks for itself against its body.
-// MCP 2026-07-28 basic/transports/streamable-http, Server Validation
-pub(super) fn matches_body(
-    request: &HttpRequest,
-    message: &Request,
-    _router: &Router,
-) -> Result<(), McpError> {
-    matches(request, &METHOD, &message.method)
-}
-
-fn matches(request: &HttpRequest, name: &HeaderName, body: &str) -> Result<(), McpError> {
-    let mismatch = |what: &str| {
-        McpError::new(ErrorCode::HEADER_MISMATCH, format!("header mismatch: `{}` {what}", spelled(name)))
-    };
+/// What a request has under a name, for those who compare it with its body.
+pub(super) fn field<'a>(request: &'a HttpRequest, name: &str) -> Field<'a> {
     let mut values = request.headers().get_all(name);
-    let Some(value) = values.next() else { return Err(mismatch("is missing")) };
-    if values.next().is_some() {
-        return Err(mismatch("is there more than once"));
+    match (values.next(), values.next()) {
+        (None, _) => Field::Absent,
+        (Some(value), None) => Field::One(value.as_bytes()),
+        (Some(_), Some(_)) => Field::Many,
     }
-    if value.as_bytes() == body.as_bytes() { Ok(()) } else { Err(mismatch("is not what the body says")) }
 }

@@ -2,26 +2,34 @@
 //!
 //! Read next: `actix_mcp_session::exchange`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use actix_mcp_router::{
     dispatch::Method,
     era::{Feature, Revision},
     jsonrpc::{Incoming, Request},
     metadata::Claim,
+    mirror::check_version,
     peer::Peer,
+    router::Router,
 };
 use actix_mcp_session::{
     exchange::Exchange,
     outlet::{Accepts, Head, Verdict},
 };
-use actix_web::{HttpRequest, HttpResponse, http::header::CONTENT_TYPE};
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, Version, header::CONTENT_TYPE},
+};
 
 use super::{
     Endpoint, headers,
     refusal::{Refusal, Refused, modern_status},
     shutdown,
 };
+
+/// A call over HTTP/2 whose client has gone goes on for this long at most.
+const NOTICED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Endpoint {
     /// Whether a message speaks for itself. Whatever an `initialize` on the same connection said is not asked.
@@ -62,17 +70,20 @@ impl Endpoint {
             return Err(Refusal::shutting_down().of(Some(&message.id)).into());
         }
         let id = message.id.clone();
+        let silence = self.silence(request, &message);
         let (sessions, router, limits) = (self.server.sessions(), self.server.router(), self.server.limits());
         let bearings = self.bearings(request);
         let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings);
         match exchange.head().await {
             Head::Json { json, verdict: Verdict::Answered(code) }
-                if code.is_some() || accepts != Accepts::Events =>
+                // what is refused is refused in JSON, whatever is accepted
+                if modern_status(code) != StatusCode::OK || accepts != Accepts::Events =>
             {
                 Ok(HttpResponse::build(modern_status(code))
                     .insert_header((CONTENT_TYPE, "application/json"))
                     .body(json))
             }
+            Head::Events(source) => Ok(self.events_with(source, silence).await),
             Head::Ended => Err(Refusal::shutting_down().of(Some(&id)).into()),
             head @ (Head::Json { .. } | Head::Events(_) | Head::Cancelled) => {
                 Ok(self.answer(Some(head), accepts, Some(&id)).await)
@@ -80,18 +91,37 @@ impl Endpoint {
         }
     }
 
+    /// How long a stream may be silent. Over HTTP/2 only a write finds out that its client has gone, and what a call does is
+    /// to end within a second then.
+    fn silence(&self, request: &HttpRequest, message: &Request) -> Duration {
+        let most = self.options().keep_alive;
+        let lasts = Method::of(&message.method) == Some(Method::Listen);
+        if request.version() == Version::HTTP_2 && !lasts { most.min(NOTICED_WITHIN) } else { most }
+    }
+
     /// Checks what a request says of itself, in the order in which it is refused.
     fn check(&self, request: &HttpRequest, message: &Request) -> Result<Peer, Refused> {
         let refuse = |error| Box::new(Refusal::modern(error, &message.id));
         let router = self.server.router();
-        let claim = Claim::required(message.params.as_deref()).map_err(refuse)?;
+        let claim = Claim::required(message).map_err(refuse)?;
         let version = claim.version().map_err(refuse)?;
-        headers::matches_version(request, &version).map_err(refuse)?;
+        let field = |name: &str| headers::field(request, name);
+        check_version(field(headers::PROTOCOL_VERSION.as_str()), &version).map_err(refuse)?;
         let peer = claim.peer(router).map_err(refuse)?;
-        headers::matches_body(request, message, router).map_err(refuse)?;
+        router.check_headers(message, field).map_err(refuse)?;
         router.method(&message.method, peer.revision).map_err(refuse)?;
         Ok(peer)
     }
+}
+
+/// Refuses a batch where no revision with batches is asked for.
+// MCP 2026-07-28 basic/transports/streamable-http, Sending Messages 4: MUST be a single request or notification
+pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(), Refused> {
+    let eras = router.eras();
+    if eras.serve_modern() && (!eras.serve_legacy() || names_modern(request)) {
+        return Err(Refusal::bad("the body must be a single message").into());
+    }
+    Ok(())
 }
 
 /// Whether the version header names a revision that has no sessions.

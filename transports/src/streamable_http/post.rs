@@ -16,7 +16,7 @@ use actix_web::{HttpRequest, HttpResponse, http::header::HeaderValue, web::Bytes
 use tokio::sync::oneshot;
 
 use super::{
-    Endpoint, headers,
+    Endpoint, headers, modern,
     refusal::{Refusal, Refused},
     shutdown,
 };
@@ -47,6 +47,7 @@ impl Endpoint {
                 Ok(self.deliver(&session, request, accepts, message).await)
             }
             Payload::Batch(messages) => {
+                modern::refuse_batch(self.server.router(), request)?;
                 let session = self.session(request)?;
                 self.deliver_batch(&session, request, accepts, messages).await
             }
