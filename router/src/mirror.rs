@@ -50,16 +50,19 @@ impl Router {
         field: impl Fn(&str) -> Field<'r>,
     ) -> Result<(), McpError> {
         repeats("Mcp-Method", field("Mcp-Method"), &request.method)?;
-        let source = match Method::of(&request.method) {
-            Some(Method::CallTool | Method::GetPrompt) => "name",
-            Some(Method::ReadResource) => "uri",
-            _ => return Ok(()),
+        let method = Method::of(&request.method);
+        let source = if matches!(method, Some(Method::CallTool | Method::GetPrompt)) {
+            "name"
+        } else if method == Some(Method::ReadResource) {
+            "uri"
+        } else {
+            return Ok(());
         };
         // what is no object is the method's to refuse
         let params = Params::read(request.params.as_deref(), "", ["name", "uri", "arguments"]).ok();
         let named = params.as_ref().and_then(|params| params.raw(source));
         check("Mcp-Name", field("Mcp-Name"), named.filter(|raw| raw.get().starts_with('"')))?;
-        if request.method != "tools/call" {
+        if method != Some(Method::CallTool) {
             return Ok(());
         }
         let name: Option<String> = named.and_then(|name| serde_json::from_str(name.get()).ok());

@@ -152,14 +152,8 @@ impl Exchange {
         let (sink, source) = queue(self.output.flow().clone());
         self.output.stream_to(&sink);
         let open = self.sessions.stats().count(Counter::Streams);
-        let writer = Writer {
-            handler: self.handler,
-            output: self.output,
-            sink,
-            sessions: self.sessions,
-            stall: self.stall,
-            _open: open,
-        };
+        let writer =
+            Writer { handler: self.handler, sink, sessions: self.sessions, stall: self.stall, _open: open };
         actix_rt::spawn(writer.run(answered));
         Head::Events(source)
     }
@@ -177,7 +171,6 @@ fn step(handler: &mut Handler, output: &Output, commits: bool, cx: &mut Context<
 /// Writes the stream of one exchange.
 struct Writer {
     handler: Handler,
-    output: Arc<Output>,
     sink: Sink,
     sessions: Sessions,
     stall: Duration,

@@ -60,6 +60,7 @@ pub(crate) struct Child {
     input: Box<dyn Write>,
     /// What it writes, line by line; disconnected when it closes its output.
     lines: Receiver<String>,
+    revision: &'static str,
     /// Closes the server's input; then waits for its end, which must be a good one.
     end: Box<dyn FnOnce() -> Box<dyn FnOnce()>>,
     oracle: Oracle,
@@ -125,12 +126,18 @@ impl Child {
             }
         });
         let oracle = Oracle::of(revision);
-        let mut child = Self { input, lines, end, oracle, asked: Vec::new(), said: BTreeSet::new() };
+        let (asked, said) = (Vec::new(), BTreeSet::new());
+        let mut child = Self { input, lines, revision, end, oracle, asked, said };
+        if child.is_modern() {
+            let found = child.ask("server/discover", json!({}));
+            assert_eq!(found["result"]["supportedVersions"], json!([revision]), "{found}");
+            return child;
+        }
         let hello = child.ask(
             "initialize",
             json!({
                 "protocolVersion": revision,
-                "capabilities": { "sampling": {}, "elicitation": { "form": {}, "url": {} }, "roots": {} },
+                "capabilities": capabilities(),
                 "clientInfo": { "name": "schemas", "version": "1" },
             }),
         );
@@ -141,11 +148,13 @@ impl Child {
 
     /// Lists everything, then calls, reads and gets each of it, and makes the mistakes that have an answer.
     pub(crate) fn walk(&mut self) {
-        self.ask("ping", json!({}));
-        self.ask("logging/setLevel", json!({ "level": "debug" }));
         let resources = self.list("resources/list", "resources");
-        for resource in &resources {
-            self.ask("resources/subscribe", json!({ "uri": resource["uri"] }));
+        if !self.is_modern() {
+            self.ask("ping", json!({}));
+            self.ask("logging/setLevel", json!({ "level": "debug" }));
+            for resource in &resources {
+                self.ask("resources/subscribe", json!({ "uri": resource["uri"] }));
+            }
         }
         for tool in self.list("tools/list", "tools") {
             jsonschema::meta::validate(&tool["inputSchema"]).expect("an input schema is a JSON Schema");
@@ -225,18 +234,41 @@ impl Child {
         }
     }
 
+    /// Whether each request speaks for itself, as it must at the revisions without a handshake.
+    fn is_modern(&self) -> bool {
+        self.revision > "2026"
+    }
+
     /// Sends a request, judges and serves what comes until its answer does, and returns that.
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, mut params: Value) -> Value {
+        if self.is_modern() {
+            params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(self.revision);
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities();
+            params["_meta"]["io.modelcontextprotocol/logLevel"] = json!("debug");
+        }
         self.asked.push(method.to_owned());
         let id = self.asked.len();
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        loop {
+        let answer = loop {
             let message = self.receive();
             if message.get("method").is_none() {
                 assert_eq!(message["id"], id, "the answer to another request: {message}");
-                return message;
+                break message;
             }
+        };
+        if answer["result"]["resultType"] != "input_required" {
+            return answer;
         }
+        // what it asks of its client comes in its result, and the answers in the same request again
+        let questions = answer["result"]["inputRequests"].as_object().cloned().unwrap_or_default();
+        let answers: serde_json::Map<_, _> =
+            questions.iter().map(|(key, question)| (key.clone(), answered(question))).collect();
+        self.said.extend(questions.values().map(|question| text(&question["method"]).to_owned()));
+        params["inputResponses"] = Value::Object(answers);
+        if let Some(state) = answer["result"].get("requestState") {
+            params["requestState"] = state.clone();
+        }
+        self.ask(method, params)
     }
 
     /// Asserts that the server has said, or still says by itself, what has this method.
@@ -265,19 +297,28 @@ impl Child {
 
     /// Answers what the server asks of its client.
     fn serve(&mut self, request: &Value) {
-        let result = match text(&request["method"]) {
-            "elicitation/create" => json!({ "action": "accept", "content": filled(&request["params"]) }),
-            "sampling/createMessage" => {
-                json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "short" } })
-            }
-            "roots/list" => json!({ "roots": [{ "uri": "file:///a", "name": "a" }] }),
-            _ => json!({}),
-        };
-        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": answered(request) }));
     }
 
     fn say(&mut self, message: &Value) {
         writeln!(self.input, "{message}").expect("the server reads");
+    }
+}
+
+/// What the client can do.
+fn capabilities() -> Value {
+    json!({ "sampling": {}, "elicitation": { "form": {}, "url": {} }, "roots": {} })
+}
+
+/// What the client answers to a question.
+fn answered(question: &Value) -> Value {
+    match text(&question["method"]) {
+        "elicitation/create" => json!({ "action": "accept", "content": filled(&question["params"]) }),
+        "sampling/createMessage" => {
+            json!({ "role": "assistant", "model": "m", "content": { "type": "text", "text": "short" } })
+        }
+        "roots/list" => json!({ "roots": [{ "uri": "file:///a", "name": "a" }] }),
+        _ => json!({}),
     }
 }
 

@@ -22,7 +22,7 @@ use std::{
 use serde_json::{Map, Value, json};
 
 /// Which definition the result of a request is, by the request's method.
-const RESULTS: [(&str, &str); 13] = [
+const RESULTS: [(&str, &str); 15] = [
     ("initialize", "InitializeResult"),
     ("ping", "EmptyResult"),
     ("tools/list", "ListToolsResult"),
@@ -36,6 +36,8 @@ const RESULTS: [(&str, &str); 13] = [
     ("prompts/get", "GetPromptResult"),
     ("completion/complete", "CompleteResult"),
     ("logging/setLevel", "EmptyResult"),
+    ("server/discover", "DiscoverResult"),
+    ("subscriptions/listen", "SubscriptionsListenResult"),
 ];
 
 /// The schema of one revision.
@@ -68,8 +70,11 @@ impl Oracle {
         let mut empty = definitions["result"].clone();
         empty.as_object_mut().expect("Result is an object schema").remove("additionalProperties");
         definitions.insert("emptyresult".to_owned(), empty);
-        for schema in definitions.values_mut() {
-            close(schema);
+        for (name, schema) in &mut definitions {
+            // the objects of `_meta`, which are open: they are definitions of their own from 2026-07-28 on
+            if !name.ends_with("metaobject") {
+                close(schema);
+            }
             lower_refs(schema);
         }
         Self { revision, definitions, validators: BTreeMap::new() }
@@ -129,7 +134,8 @@ impl Oracle {
                 .iter()
                 .find(|(of, _)| *of == method)
                 .ok_or_else(|| format!("`{method}` has no result that is known here"))?;
-            return self.check(definition, result);
+            let asks = result["resultType"] == "input_required";
+            return self.check(if asks { "InputRequiredResult" } else { definition }, result);
         }
         let (envelope, union) = if message.get("id").is_some() {
             ("JSONRPCRequest", "ServerRequest")
@@ -158,7 +164,7 @@ impl Oracle {
 
     /// The member of a union of requests or notifications whose `method` is `method`.
     fn member_for(&self, union: &str, method: &Value) -> Option<String> {
-        let members = self.definitions[&union.to_lowercase()]["anyOf"].as_array()?;
+        let members = self.definitions.get(&union.to_lowercase())?["anyOf"].as_array()?;
         members
             .iter()
             .filter_map(|member| member["$ref"].as_str()?.strip_prefix("#/$defs/"))

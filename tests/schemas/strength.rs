@@ -171,3 +171,45 @@ fn a_server_sends_only_what_its_side_may_send() {
         oracle.check_message(&unversioned, |_| Some("ping".to_owned())).unwrap_err();
     }
 }
+
+#[test]
+fn a_result_says_what_it_is_and_how_long_it_may_be_kept_from_2026_07_28_on() {
+    let mut oracle = Oracle::of("2026-07-28");
+    let tool = json!({ "name": "add", "inputSchema": { "type": "object" } });
+    let own =
+        json!({ "io.modelcontextprotocol/serverInfo": { "name": "n", "version": "1" }, "com.example/a": 1 });
+    let whole = json!({ "tools": [tool], "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": own });
+    oracle.check("ListToolsResult", &whole).unwrap();
+    for (member, wrong) in [
+        ("resultType", Value::Null),
+        ("ttlMs", Value::Null),
+        ("ttlMs", json!(-1)),
+        ("ttlMs", json!("0")),
+        ("cacheScope", Value::Null),
+        ("cacheScope", json!("everybody")),
+        ("_meta", json!({ "io.modelcontextprotocol/serverInfo": { "name": "n" } })),
+        ("colour", json!("red")),
+    ] {
+        let mut other = whole.clone();
+        if wrong.is_null() {
+            other.as_object_mut().unwrap().remove(member);
+        } else {
+            other[member] = wrong;
+        }
+        oracle.check("ListToolsResult", &other).unwrap_err();
+    }
+    oracle.check("CallToolResult", &json!({ "content": [] })).unwrap_err();
+    oracle
+        .check("CallToolResult", &json!({ "content": [], "resultType": "complete", "structuredContent": 7 }))
+        .unwrap();
+    let found = json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "extensions": { "com.example/a": {} } } });
+    oracle
+        .check(
+            "DiscoverResult",
+            &merged(found.clone(), json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "public" })),
+        )
+        .unwrap();
+    oracle.check("DiscoverResult", &found).unwrap_err();
+    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "roots/list" });
+    oracle.check_message(&ask, |_| None).unwrap_err();
+}

@@ -88,17 +88,16 @@ impl About {
 
     /// Clients repeat the parameter that was described last in this header.
     pub(crate) fn header(&mut self, name: &str, header: &str, is_argument: bool) {
-        match &mut self.arguments {
-            Arguments::Each(properties) if is_argument => {
-                // `true`, which is anything, has no place for it, and no type that could be repeated
-                if let Some(Value::Object(schema)) = properties.last_mut().map(|last| &mut last.schema) {
-                    schema.insert(schema::headers::ANNOTATION.to_owned(), header.into());
-                    return;
-                }
-                self.wrong_header(name, "is on a value that is no string, integer or boolean");
-            }
-            _ if is_argument => {}
-            _ => self.wrong_header(name, "is on a parameter that is no argument"),
+        if !is_argument {
+            return self.wrong_header(name, "is on a parameter that is no argument");
+        }
+        // beside an `Args`, which takes all of them, it is another mistake
+        let Arguments::Each(properties) = &mut self.arguments else { return };
+        // `true`, which is anything, has no place for it, and no type that could be repeated
+        if let Some(Value::Object(schema)) = properties.last_mut().map(|last| &mut last.schema) {
+            schema.insert(schema::headers::ANNOTATION.to_owned(), header.into());
+        } else {
+            self.wrong_header(name, "is on a value that is no string, integer or boolean");
         }
     }
 

@@ -2,7 +2,6 @@
 
 use actix_mcp_router::{
     SchemaError,
-    content::Content,
     extract::{Args, Meta},
     tool,
     tool::{IntoTool, InvalidTool, Tool},
@@ -86,9 +85,9 @@ fn a_mark_on_what_no_header_can_repeat_is_refused() {
         x.to_string()
     }
     #[tool(crate = "actix_mcp_router")]
-    async fn named(#[header("X")] x: Color) -> Vec<Content> {
-        drop(x);
-        Vec::new()
+    async fn named(#[header("X")] x: Color) -> String {
+        let Color::Red = x;
+        String::new()
     }
     #[tool(crate = "actix_mcp_router")]
     async fn extractor(#[header("X")] x: Meta) -> String {

@@ -85,7 +85,7 @@ impl Endpoint {
             }
             Head::Events(source) => Ok(self.events_with(source, silence).await),
             Head::Ended => Err(Refusal::shutting_down().of(Some(&id)).into()),
-            head @ (Head::Json { .. } | Head::Events(_) | Head::Cancelled) => {
+            head @ (Head::Json { .. } | Head::Cancelled) => {
                 Ok(self.answer(Some(head), accepts, Some(&id)).await)
             }
         }
