@@ -90,6 +90,7 @@ pub use actix_mcp_router::__private::attribute::tool;
 pub use actix_mcp_router::{
     call::Call,
     cancelled::Cancelled,
+    change::Change,
     client::Client,
     completion,
     content::{self, Content},
@@ -116,7 +117,7 @@ pub use actix_mcp_router::{
     stamp::{Cache, CacheScope},
     tool::Tool,
 };
-pub use actix_mcp_session::{limits, stats};
+pub use actix_mcp_session::{bus, limits, stats};
 #[cfg(feature = "testing")]
 pub use actix_mcp_transports::testing;
 pub use actix_mcp_transports::{

@@ -13,9 +13,11 @@ Measures the limit and the example `everything` in turn, and prints a table.
 
   calls:N      echo, on N connections with a session each
   session:N    echo, on N connections in one session
+  stateless:N  echo at revision 2026-07-28, on N connections
   churn:N      open a session, call, delete it, on N connections
   progress:N   N calls at once, each with 100 progress notifications
   idle:N       N sessions with an idle GET stream: KiB for each
+  listens:N    N idle streams of subscriptions/listen: KiB for each
   stdio:N      echo over stdio, N calls at once
 
   --runs N     so many alternated runs of each load (default 5)
@@ -26,14 +28,16 @@ Measures the limit and the example `everything` in turn, and prints a table.
 ";
 
 /// All loads of the table.
-const LOADS: [&str; 9] = [
+const LOADS: [&str; 11] = [
     "calls:1",
     "calls:32",
     "calls:256",
     "session:32",
+    "stateless:32",
     "churn:16",
     "progress:32",
     "idle:2000",
+    "listens:2000",
     "stdio:1",
     "stdio:64",
 ];
@@ -81,9 +85,11 @@ fn read_load(text: &str) -> anyhow::Result<Load> {
     Ok(match kind {
         "calls" => Load::Calls(number),
         "session" => Load::OneSession(number),
+        "stateless" => Load::Stateless(number),
         "churn" => Load::Churn(number),
         "progress" => Load::Progress(number),
         "idle" => Load::Idle(number),
+        "listens" => Load::Listens(number),
         "stdio" => Load::Stdio(number),
         _ => bail!("no load: {text}"),
     })

@@ -13,6 +13,17 @@ use crate::message::{INITIALIZE, INITIALIZED};
 
 const HEADERS: usize = 32;
 
+/// What a request belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Caller<'a> {
+    /// To nothing yet: it opens a session.
+    New,
+    /// A session of this id.
+    Session(&'a str),
+    /// To nothing but itself, from 2026-07-28 on: its method and what it names, as the headers repeat them.
+    Itself { method: &'a str, name: Option<&'a str> },
+}
+
 /// One connection. Requests follow each other on it.
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -43,17 +54,27 @@ impl Connection {
     }
 
     /// Sends a request, in one write.
-    pub(crate) async fn send(&mut self, verb: &str, session: Option<&str>, body: &str) -> anyhow::Result<()> {
+    pub(crate) async fn send(&mut self, verb: &str, caller: Caller<'_>, body: &str) -> anyhow::Result<()> {
         self.output.clear();
-        for part in [verb, " /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nmcp-protocol-version: 2025-11-25\r\n"] {
+        let version = match caller {
+            Caller::New | Caller::Session(_) => "2025-11-25",
+            Caller::Itself { .. } => "2026-07-28",
+        };
+        for part in [verb, " /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nmcp-protocol-version: ", version, "\r\n"] {
             self.output.extend_from_slice(part.as_bytes());
         }
         self.output.extend_from_slice(match verb {
             "POST" => b"accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n",
             _ => b"accept: text/event-stream\r\n",
         });
-        if let Some(session) = session {
-            for part in ["mcp-session-id: ", session, "\r\n"] {
+        let (session, method, name) = match caller {
+            Caller::New => (None, None, None),
+            Caller::Session(id) => (Some(id), None, None),
+            Caller::Itself { method, name } => (None, Some(method), name),
+        };
+        let headers = [("mcp-session-id: ", session), ("mcp-method: ", method), ("mcp-name: ", name)];
+        for (header, value) in headers.into_iter().filter_map(|(header, value)| Some((header, value?))) {
+            for part in [header, value, "\r\n"] {
                 self.output.extend_from_slice(part.as_bytes());
             }
         }
@@ -96,11 +117,11 @@ impl Connection {
     pub(crate) async fn exchange(
         &mut self,
         verb: &str,
-        session: Option<&str>,
+        caller: Caller<'_>,
         body: &str,
         out: &mut Vec<u8>,
     ) -> anyhow::Result<Head> {
-        self.send(verb, session, body).await?;
+        self.send(verb, caller, body).await?;
         let head = self.head().await?;
         self.body(&head, out).await?;
         ensure!(
@@ -115,9 +136,9 @@ impl Connection {
     /// Opens a session.
     pub(crate) async fn initialize(&mut self) -> anyhow::Result<String> {
         let mut body = Vec::new();
-        let head = self.exchange("POST", None, INITIALIZE, &mut body).await?;
+        let head = self.exchange("POST", Caller::New, INITIALIZE, &mut body).await?;
         let session = head.session.context("no session id")?;
-        self.exchange("POST", Some(&session), INITIALIZED, &mut body).await?;
+        self.exchange("POST", Caller::Session(&session), INITIALIZED, &mut body).await?;
         Ok(session)
     }
 

@@ -8,6 +8,31 @@ use serde_json::value::RawValue;
 pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 pub(crate) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
+/// What a request says of itself that belongs to no session.
+macro_rules! meta {
+    () => {
+        r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#
+    };
+}
+
+/// A subscription to all lists.
+pub(crate) const LISTEN: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true},"#,
+    meta!(),
+    "}}"
+);
+
+/// Appends a call of `echo` that speaks for itself.
+pub(crate) fn echo_alone(to: &mut String, id: u64, text: &str) {
+    // a string takes it all
+    write!(
+        to,
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{text}"}},{}}}}}"#,
+        meta!()
+    )
+    .ok();
+}
+
 /// Appends a call of `echo`.
 pub(crate) fn echo(to: &mut String, id: u64, text: &str) {
     // a string takes it all

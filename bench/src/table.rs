@@ -15,9 +15,11 @@ fn name(load: Load) -> (String, &'static str) {
         Load::Calls(1) => ("echo, one session, 1 connection".to_owned(), "CPU us/call"),
         Load::Calls(n) => (format!("echo, {n} sessions, a connection each"), "CPU us/call"),
         Load::OneSession(n) => (format!("echo, {n} connections in one session"), "CPU us/call"),
+        Load::Stateless(n) => (format!("echo, {n} connections, 2026-07-28"), "CPU us/call"),
         Load::Churn(n) => (format!("session open + call + delete, {n} connections"), "CPU us/cycle"),
         Load::Progress(n) => (format!("progress, {n} calls at once"), "CPU us/notification"),
         Load::Idle(n) => (format!("idle GET streams, {n} open"), "KiB/stream"),
+        Load::Listens(n) => (format!("idle listen streams, {n} open"), "KiB/stream"),
         Load::Stdio(1) => ("stdio, one call at a time".to_owned(), "CPU us/call"),
         Load::Stdio(n) => (format!("stdio, {n} calls at once"), "CPU us/call"),
     }
@@ -27,10 +29,11 @@ fn name(load: Load) -> (String, &'static str) {
 fn target(load: Load) -> &'static str {
     match load {
         Load::Calls(32 | 256) | Load::Churn(_) => "2x",
+        Load::Stateless(32) => "1.6x",
         Load::Progress(_) => "4x",
-        Load::Idle(_) => "14 KiB",
+        Load::Idle(_) | Load::Listens(_) => "14 KiB",
         Load::Stdio(2..) => "rate 0.5x",
-        Load::Calls(_) | Load::OneSession(_) | Load::Stdio(_) => "",
+        Load::Calls(_) | Load::OneSession(_) | Load::Stateless(_) | Load::Stdio(_) => "",
     }
 }
 

@@ -6,11 +6,14 @@ use serde::Serialize;
 /// The counters of the server, as JSON.
 #[derive(Serialize)]
 pub(crate) struct Stats {
-    #[serde(flatten)]
-    now: Snapshot,
+    sessions: usize,
+    in_flight: usize,
+    streams: usize,
+    subscriptions: usize,
     calls: u64,
 }
 
 pub(crate) async fn show(server: web::Data<Server>) -> web::Json<Stats> {
-    web::Json(Stats { now: server.stats(), calls: server.calls() })
+    let Snapshot { sessions, in_flight, streams, subscriptions, .. } = server.stats();
+    web::Json(Stats { sessions, in_flight, streams, subscriptions, calls: server.calls() })
 }

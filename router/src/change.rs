@@ -17,6 +17,28 @@ pub enum Change {
     Resource(ByteString),
 }
 
+impl Change {
+    /// The notification that tells of it.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources => "notifications/resources/list_changed",
+            Self::Resource(_) => "notifications/resources/updated",
+        }
+    }
+
+    /// The resource that has changed, where it is one.
+    #[must_use]
+    pub fn uri(&self) -> Option<&str> {
+        match self {
+            Self::Resource(uri) => Some(uri),
+            Self::Tools | Self::Prompts | Self::Resources => None,
+        }
+    }
+}
+
 /// Who passes changes on to the clients that asked for them: the sessions' registry.
 pub trait Announce: Send + Sync + 'static {
     /// Takes note of a change. Never waits; may be called from any thread, many times in a row.

@@ -181,8 +181,7 @@ impl Router {
     /// -32602 that names `uri`; -32002 for a URI that names no resource and fits no template.
     pub fn subscribable(&self, params: Option<&str>) -> Result<ByteString, McpError> {
         let uri = self.parse_uri(params)?;
-        let fits = || self.templates.snapshot().iter().any(|template| template.arguments(&uri).is_some());
-        if self.resources.get(&uri).is_none() && !fits() {
+        if !self.has_resource(&uri) {
             return Err(era::resource_not_found(&uri, Revision::LATEST_HANDSHAKE));
         }
         Ok(uri)

@@ -29,6 +29,7 @@ pub mod initialize;
 pub mod jsonrpc;
 mod lazy;
 pub mod link;
+pub mod listen;
 pub mod log;
 pub mod metadata;
 pub mod mirror;

@@ -32,6 +32,11 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
     /// Hands one notification of this call, as JSON without a newline, to the call's stream. Never waits.
     fn emit(&self, json: Bytes, room: Room);
 
+    /// The same for one that must arrive: it never goes to make room for others. Who hands it over bounds how many there are.
+    fn deliver(&self, json: Bytes, room: Room) {
+        self.emit(json, room);
+    }
+
     /// Sends a request to the client on the call's stream.
     fn ask(&self, question: Question, room: Room) -> Asked;
 

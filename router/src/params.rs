@@ -84,6 +84,15 @@ impl<'a, const N: usize> Params<'a, N> {
         self.optional(name).map(|_| self.string(name, most)).transpose()
     }
 
+    /// A truth value that may be absent or `null`, which means no.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, McpError> {
+        match self.optional(name).map(RawValue::get) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(self.mistyped(name, "true or false")),
+        }
+    }
+
     /// The text of an object that may be absent or `null`.
     pub(crate) fn optional_object(&self, name: &str) -> Result<Option<&'a RawValue>, McpError> {
         match self.optional(name) {

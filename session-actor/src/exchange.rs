@@ -37,11 +37,11 @@ use tokio::{
 
 use crate::{
     limits::Limits,
+    listen::{self, Place, TooMany},
     outlet::{Accepts, Head, Verdict},
     queue::{Backlog, Flow, Frame, Sink, queue},
     sessions::{Sessions, Stage},
     stats::{Counted, Counter, Stats},
-    task,
 };
 
 /// A first byte: browsers and proxies show a response once it has a body.
@@ -74,7 +74,10 @@ enum Step {
 
 impl Exchange {
     /// Begins to serve a request of this peer; it runs while its [`head`](Self::head) is waited for.
-    #[must_use]
+    ///
+    /// # Errors
+    ///
+    /// [`TooMany`] for a request to listen at the limit of subscriptions, which the client sees.
     pub fn new(
         sessions: &Sessions,
         router: &Arc<Router>,
@@ -83,7 +86,8 @@ impl Exchange {
         peer: Arc<Peer>,
         accepts: Accepts,
         bearings: Bearings,
-    ) -> Self {
+    ) -> Result<Self, TooMany> {
+        let listens = Place::of(sessions, limits, &request, &peer)?;
         let stats = sessions.stats();
         let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
         let cancelled = Cancelled::default();
@@ -95,7 +99,11 @@ impl Exchange {
             http: bearings.http,
         };
         let counted = [stats.count(Counter::Exchanges), stats.count(Counter::InFlight)];
-        let future = task::work(sessions, router, limits.coalesce, request, origin).boxed_local();
+        let future = match listens {
+            // of its own size: thousands may be open
+            Some(place) => listen::serve(place, router, request, origin),
+            None => router.dispatch(request, origin).boxed_local(),
+        };
         let handler = Handler {
             future: Some(future),
             cancelled,
@@ -105,7 +113,7 @@ impl Exchange {
             counted: Some(counted),
         };
         let (sse_after, stall) = (limits.sse_after, limits.stall);
-        Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall }
+        Ok(Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall })
     }
 
     /// Waits for how the exchange is answered. A stream is written by a task of its own from then on.
@@ -337,6 +345,24 @@ impl Output {
         *state = State::Streaming(sink.clone());
     }
 
+    fn put(&self, json: Bytes, room: Room, droppable: bool) {
+        let mut state = self.lock();
+        match &mut *state {
+            State::Waiting(_) if !self.takes => {
+                self.flow().count_dropped();
+                log::debug!("the client takes no notifications");
+            }
+            State::Waiting(backlog) => {
+                let gone = backlog.push(Frame { bytes: json, room, droppable }, self.flow());
+                drop(state);
+                drop(gone);
+                self.waker.wake();
+            }
+            State::Streaming(sink) => sink.push(Frame { bytes: event(&json), room, droppable }),
+            State::Ended => {}
+        }
+    }
+
     /// Nothing is sent any more.
     fn end(&self) {
         let before = std::mem::replace(&mut *self.lock(), State::Ended);
@@ -363,21 +389,11 @@ impl Link for Output {
     }
 
     fn emit(&self, json: Bytes, room: Room) {
-        let mut state = self.lock();
-        match &mut *state {
-            State::Waiting(_) if !self.takes => {
-                self.flow().count_dropped();
-                log::debug!("the client takes no notifications");
-            }
-            State::Waiting(backlog) => {
-                let gone = backlog.push(Frame { bytes: json, room, droppable: true }, self.flow());
-                drop(state);
-                drop(gone);
-                self.waker.wake();
-            }
-            State::Streaming(sink) => sink.push(Frame { bytes: event(&json), room, droppable: true }),
-            State::Ended => {}
-        }
+        self.put(json, room, true);
+    }
+
+    fn deliver(&self, json: Bytes, room: Room) {
+        self.put(json, room, false);
     }
 
     /// No request of ours goes to the client: what a handler asks travels in its result.

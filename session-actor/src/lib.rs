@@ -5,6 +5,8 @@
 //! - [`task`]: the task of one request
 //! - [`sessions`]: the registry shared by the workers
 //! - `noted`: what has changed, as the registry leaves it for a session
+//! - [`exchange`]: a request that is a session of its own; [`listen`]: the one that lasts, `listeners`: who listens for what
+//! - [`bus`]: how a change reaches the clients of other nodes
 //! - `stream`, [`queue`], [`outlet`], `link`: the ways out
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
@@ -39,11 +41,13 @@
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
 mod asks;
+pub mod bus;
 pub mod exchange;
 mod in_flight;
 pub mod limits;
 mod link;
-mod listen;
+pub mod listen;
+mod listeners;
 mod noted;
 pub mod outlet;
 pub mod queue;

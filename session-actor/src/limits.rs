@@ -11,7 +11,7 @@ pub struct Limits {
     pub in_flight: usize,
     /// Requests to the client that are open at once, at most. 1 024 by default.
     pub asks: usize,
-    /// Resource subscriptions, at most. 1 024 by default.
+    /// Resource subscriptions of a session, and resources of one request to listen, at most. 1 024 by default.
     pub subscriptions: usize,
     /// Standalone streams, at most. 8 by default.
     pub streams: usize,

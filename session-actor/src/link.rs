@@ -92,6 +92,20 @@ impl CallLink {
         self.lock().backlog.take().into_iter()
     }
 
+    fn put(&self, frame: Frame) {
+        let mut outbox = self.lock();
+        if outbox.ended {
+            return;
+        }
+        let wake = outbox.backlog.is_empty();
+        let gone = outbox.backlog.push(frame, self.flow());
+        drop(outbox);
+        drop(gone);
+        if wake && let Some(session) = self.session.upgrade() {
+            session.do_send(Emit { call: self.call });
+        }
+    }
+
     /// Closes the outbox, and drops what still waits in it.
     fn end(&self) {
         let mut outbox = self.lock();
@@ -131,17 +145,11 @@ impl Link for CallLink {
     }
 
     fn emit(&self, json: Bytes, room: Room) {
-        let mut outbox = self.lock();
-        if outbox.ended {
-            return;
-        }
-        let wake = outbox.backlog.is_empty();
-        let gone = outbox.backlog.push(Frame { bytes: json, room, droppable: true }, self.flow());
-        drop(outbox);
-        drop(gone);
-        if wake && let Some(session) = self.session.upgrade() {
-            session.do_send(Emit { call: self.call });
-        }
+        self.put(Frame { bytes: json, room, droppable: true });
+    }
+
+    fn deliver(&self, json: Bytes, room: Room) {
+        self.put(Frame { bytes: json, room, droppable: false });
     }
 
     fn ask(&self, question: Question, room: Room) -> Asked {

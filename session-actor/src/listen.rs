@@ -1,25 +1,201 @@
 //! `subscriptions/listen`: a request that is answered by what changes, for as long as its client likes.
+//!
+//! It is one long request like any other: cancelled as they are, and counted with them. Its task waits for one thing only,
+//! that something was heard or that it is to end, so an idle one has no timer.
+//!
+//! **Invariants:** the acknowledgement comes first, and no change that follows it is lost; one notice a kind and URI waits at
+//! most, however long the reader stands still. Ended by the server it has its result; ended by its client it says nothing
+//! more.
+//!
+//! Read next: `listeners` (who hears what).
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, future::ready, sync::Arc, time::Duration};
 
 use actix_mcp_router::{
     call::Origin,
-    dispatch::Reply,
+    change::Change,
+    dispatch::{Method, Reply},
+    era::{Feature, Revision},
     error::McpError,
+    id::RequestId,
     jsonrpc::{ErrorId, Request, encode_error},
+    link::{Link, Room},
+    listen::{Filter, acknowledged, notice},
+    peer::Peer,
     router::Router,
 };
+use bytes::Bytes;
+use futures_util::future::{Either, FutureExt, LocalBoxFuture, select};
+use tokio::time::timeout;
 
-use crate::sessions::Sessions;
+use crate::{limits::Limits, listeners::Heard, sessions::Sessions, stats::Counted};
 
-/// Serves one subscription.
-pub(crate) async fn serve(
-    _sessions: Sessions,
-    _router: Arc<Router>,
-    _coalesce: Duration,
-    request: Request,
-    _origin: Origin,
-) -> Reply {
-    let error = McpError::method_not_found(&request.method);
-    Reply { json: encode_error(ErrorId::Given(&request.id), &error), code: Some(error.code) }
+/// As many subscriptions as the limit allows are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many subscriptions are open (the limit is {limit})")]
+pub struct TooMany {
+    /// The limit.
+    pub limit: usize,
 }
+
+/// The most subscriptions at once, by default.
+pub const LISTENS_MAX: usize = 50_000;
+
+/// The place of one subscription among those of its server, taken before anything is looked at.
+pub(crate) struct Place {
+    sessions: Sessions,
+    heard: Arc<Heard>,
+    coalesce: Duration,
+    resources: usize,
+    _counted: Counted,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("heard", &self.heard).finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    /// A place for a request that wants to listen; `None` for any other.
+    pub(crate) fn of(
+        sessions: &Sessions,
+        limits: &Limits,
+        request: &Request,
+        peer: &Peer,
+    ) -> Result<Option<Self>, TooMany> {
+        let listens =
+            peer.revision.has(Feature::Stateless) && Method::of(&request.method) == Some(Method::Listen);
+        if !listens {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            _counted: sessions.count_listen()?,
+            sessions: sessions.clone(),
+            heard: Arc::default(),
+            coalesce: limits.coalesce,
+            resources: limits.subscriptions,
+        }))
+    }
+
+    /// The way to end the subscription.
+    pub(crate) fn heard(&self) -> &Arc<Heard> {
+        &self.heard
+    }
+}
+
+/// A subscription that hears what changes. Dropped, it hears nothing any more.
+struct Subscription {
+    place: Place,
+    name: u64,
+    changes: Box<[Change]>,
+}
+
+impl Subscription {
+    fn new(place: Place, filter: Filter) -> Self {
+        let changes = filter.changes().collect::<Box<[_]>>();
+        let name = place.sessions.listeners().add(&place.heard, &changes);
+        Self { place, name, changes }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.place.sessions.listeners().remove(self.name, &self.changes);
+    }
+}
+
+/// Serves one subscription. What it does not need for long, such as the request's body, is dropped here.
+pub(crate) fn serve(
+    place: Place,
+    router: &Arc<Router>,
+    request: Request,
+    origin: Origin,
+) -> LocalBoxFuture<'static, Reply> {
+    let Request { id, params, .. } = request;
+    match router.listen_filter(params.as_deref(), place.resources) {
+        Ok(filter) => {
+            let acknowledgement = acknowledged(&id, &filter);
+            // before the acknowledgement is sent: what changes from now on is heard
+            let subscription = Subscription::new(place, filter);
+            let (router, revision) = (router.clone(), origin.peer.revision);
+            run(router, revision, origin.link, id, subscription, acknowledgement).boxed_local()
+        }
+        Err(error) => ready(refused(&id, &error)).boxed_local(),
+    }
+}
+
+fn refused(id: &RequestId, error: &McpError) -> Reply {
+    Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
+}
+
+async fn run(
+    router: Arc<Router>,
+    revision: Revision,
+    link: Arc<dyn Link>,
+    id: RequestId,
+    subscription: Subscription,
+    acknowledgement: Bytes,
+) -> Reply {
+    // MCP 2026-07-28 basic/patterns/subscriptions, Acknowledgment: MUST be the first message
+    let room = link.try_room(acknowledgement.len());
+    link.deliver(acknowledgement, room);
+    let heard = &subscription.place.heard;
+    while heard.change().await {
+        // boxed: an idle subscription does not carry its size
+        Box::pin(pass_on(&*link, &id, heard, subscription.place.coalesce)).await;
+    }
+    // what was heard before the end is told before it, as far as there is room now
+    for change in heard.take() {
+        let notice = notice(&id, &change);
+        let room = link.try_room(notice.len());
+        if room.0.is_some() {
+            link.deliver(notice, room);
+        }
+    }
+    Reply { json: router.listen_result(&id, revision), code: None }
+}
+
+/// Passes on what was heard, after a moment in which later changes join it. Keeps what the end leaves no time for.
+async fn pass_on(link: &dyn Link, id: &RequestId, heard: &Heard, coalesce: Duration) {
+    // all the same whether the time is over or the subscription
+    drop(timeout(coalesce, heard.ended()).await);
+    let mut changes = heard.take();
+    while let Some(change) = changes.pop_first() {
+        let notice = notice(id, &change);
+        match room(link, heard, notice.len(), coalesce).await {
+            Some(room) => {
+                heard.forget(&change);
+                link.deliver(notice, room);
+            }
+            None => {
+                changes.insert(change);
+                return heard.put_back(changes);
+            }
+        }
+    }
+}
+
+/// Waits for room, which bounds what a reader that stands still is owed; `None` once the subscription ends.
+async fn room(link: &dyn Link, heard: &Heard, bytes: usize, patience: Duration) -> Option<Room> {
+    loop {
+        let ended = std::pin::pin!(heard.ended());
+        let Either::Left((room, _)) = select(link.room(bytes), ended).await else { return None };
+        if room.0.is_some() {
+            return Some(room);
+        }
+        if !link.is_live() {
+            // nobody is there any more
+            heard.end();
+            return None;
+        }
+        // it stands still
+        if timeout(patience, heard.ended()).await.is_ok() {
+            return None;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "listen_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use std::{
     fmt,
     hash::{BuildHasher, RandomState},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -28,6 +28,9 @@ use tokio::{
 };
 
 use crate::{
+    bus::{Bus, Node},
+    listen::{LISTENS_MAX, TooMany},
+    listeners::Listeners,
     noted::Noted,
     session::{Changed, Close, Drain, SessionActor},
     stats::{Counted, Counter, Stats},
@@ -52,6 +55,11 @@ struct Registry {
     hasher: RandomState,
     /// Sessions at once, at most.
     limit: AtomicUsize,
+    listeners: Listeners,
+    /// Subscriptions at once, at most.
+    listens: AtomicUsize,
+    /// The way to other nodes; set once, before the server runs.
+    bus: OnceLock<Box<dyn Bus>>,
     /// How far the server's shutdown has come.
     stage: watch::Sender<Stage>,
     /// Bounds the cancelled exchanges that still have their grace.
@@ -107,6 +115,9 @@ impl Sessions {
             shards,
             hasher: RandomState::new(),
             limit: AtomicUsize::new(limit),
+            listeners: Listeners::default(),
+            listens: AtomicUsize::new(LISTENS_MAX),
+            bus: OnceLock::new(),
             stage: watch::Sender::new(Stage::Open),
             graces: Arc::new(Semaphore::new(GRACES_MAX)),
             stats: Stats::default(),
@@ -135,6 +146,42 @@ impl Sessions {
     /// Sets how many sessions may be open at once; open ones stay.
     pub fn set_limit(&self, limit: usize) {
         self.0.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Sets how many subscriptions may be open at once; open ones stay.
+    pub fn set_listens(&self, limit: usize) {
+        self.0.listens.store(limit, Ordering::Relaxed);
+    }
+
+    /// The way in for changes on other nodes.
+    #[must_use]
+    pub fn node(&self) -> Node {
+        Node(self.downgrade())
+    }
+
+    /// Sets the way out for changes on this node. Only the first counts.
+    pub fn set_bus(&self, bus: impl Bus) {
+        if self.0.bus.set(Box::new(bus)).is_err() {
+            log::warn!("a server can have one bus only; changes are published on the first");
+        }
+    }
+
+    /// Counts one more subscription, if one more may open.
+    pub(crate) fn count_listen(&self) -> Result<Counted, TooMany> {
+        let limit = self.0.listens.load(Ordering::Relaxed);
+        self.0.stats.count_below(Counter::Listens, limit).ok_or(TooMany { limit })
+    }
+
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.0.listeners
+    }
+
+    /// Tells this node's clients of a change.
+    pub(crate) fn tell(&self, change: &Change) {
+        self.0.listeners.tell(change);
+        for session in self.addrs(|session| session.noted.note(change)) {
+            session.do_send(Changed);
+        }
     }
 
     /// Ends the session under this id, if this principal opened it; `false` if there is none. Nobody finds it afterwards.
@@ -174,6 +221,7 @@ impl Sessions {
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
         self.0.stage.send_replace(Stage::Draining);
+        self.0.listeners.end();
         let mut waiting = Vec::new();
         for session in self.all() {
             let (done, drained) = oneshot::channel();
@@ -261,8 +309,9 @@ impl WeakSessions {
 
 impl Announce for Sessions {
     fn announce(&self, change: Change) {
-        for session in self.addrs(|session| session.noted.note(&change)) {
-            session.do_send(Changed);
+        self.tell(&change);
+        if let Some(bus) = self.0.bus.get() {
+            bus.publish(change);
         }
     }
 }

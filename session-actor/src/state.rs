@@ -179,6 +179,11 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.get_mut(call).map(|call| &mut call.kept)
     }
 
+    /// What is kept for each call in flight.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &C> {
+        self.in_flight.iter().map(|(_, call)| &call.kept)
+    }
+
     pub(crate) fn is_in_flight(&self, call: Token) -> bool {
         self.in_flight.get(call).is_some()
     }

@@ -21,6 +21,7 @@ struct Counters {
     exchanges: AtomicUsize,
     /// Messages, since the server was made.
     dropped: AtomicU64,
+    listens: AtomicUsize,
     /// Told when the last open stream, or the last exchange, has gone.
     none_left: Notify,
 }
@@ -34,8 +35,10 @@ pub struct Snapshot {
     pub in_flight: usize,
     /// Open streams.
     pub streams: usize,
-    /// Resource subscriptions.
+    /// Resource subscriptions of sessions.
     pub subscriptions: usize,
+    /// Open requests to listen.
+    pub listens: usize,
 }
 
 /// What a [`Counted`] guard counts.
@@ -47,6 +50,8 @@ pub(crate) enum Counter {
     Subscriptions,
     /// Requests that are sessions of their own.
     Exchanges,
+    /// Subscriptions, of sessions or not.
+    Listens,
 }
 
 impl Stats {
@@ -59,6 +64,7 @@ impl Stats {
             in_flight: read(Counter::InFlight),
             streams: read(Counter::Streams),
             subscriptions: read(Counter::Subscriptions),
+            listens: read(Counter::Listens),
         }
     }
 
@@ -103,6 +109,7 @@ impl Stats {
             Counter::Streams => &self.0.streams,
             Counter::Subscriptions => &self.0.subscriptions,
             Counter::Exchanges => &self.0.exchanges,
+            Counter::Listens => &self.0.listens,
         }
     }
 }

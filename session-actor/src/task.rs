@@ -3,14 +3,13 @@
 //! It outlives whoever started it: an HTTP future that is dropped leaves neither a call that runs without an entry nor an
 //! entry without a call.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc};
 
 use actix::{Addr, WeakAddr};
 use actix_mcp_router::{
     call::{Bearings, Origin},
     cancelled::Cancelled,
-    dispatch::{Method, Reply},
-    era::Feature,
+    dispatch::Reply,
     jsonrpc::Request,
     router::Router,
 };
@@ -19,7 +18,7 @@ use futures_util::future::{Either, poll_immediate, select};
 use tokio::sync::oneshot;
 
 use crate::{
-    listen,
+    listen::{self, Place},
     outlet::Outlet,
     session::{Admission, Admit, Commit, Finished, Running, SessionActor},
     sessions::Sessions,
@@ -29,18 +28,15 @@ use crate::{
 
 /// What serves a request that was admitted, whatever it is.
 pub(crate) fn work(
-    sessions: &Sessions,
     router: &Arc<Router>,
-    coalesce: Duration,
     request: Request,
     origin: Origin,
+    listens: Option<Place>,
 ) -> impl Future<Output = Reply> + use<> + 'static {
-    if origin.peer.revision.has(Feature::Stateless) && Method::of(&request.method) == Some(Method::Listen) {
-        let listen = listen::serve(sessions.clone(), router.clone(), coalesce, request, origin);
-        // a call of a tool does not carry its size
-        return Either::Left(Box::pin(listen));
+    match listens {
+        Some(place) => Either::Left(listen::serve(place, router, request, origin)),
+        None => Either::Right(router.dispatch(request, origin)),
     }
-    Either::Right(router.dispatch(request, origin))
 }
 
 /// Starts the task of a request. Its answer, or its refusal, comes out of the outlet.
@@ -48,7 +44,6 @@ pub fn serve(
     session: &Addr<SessionActor>,
     router: &Arc<Router>,
     sessions: &Sessions,
-    coalesce: Duration,
     request: Request,
     outlet: Outlet,
     bearings: Bearings,
@@ -69,7 +64,7 @@ pub fn serve(
                 principal: bearings.principal,
                 http: bearings.http,
             };
-            let mut reply = std::pin::pin!(work(&sessions, &router, coalesce, admission.request, origin));
+            let mut reply = std::pin::pin!(work(&router, admission.request, origin, admission.listens));
             let reply = match commit_after {
                 None => reply.await,
                 // a handler that never waits needs no timer

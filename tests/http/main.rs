@@ -22,6 +22,7 @@ mod goers;
 mod h2c;
 mod kept;
 mod limits;
+mod listens;
 mod lives;
 mod logs;
 mod methods;

@@ -18,6 +18,7 @@ mod handshake;
 mod ids;
 mod limits;
 mod lines;
+mod listens;
 mod model;
 mod modern;
 mod notices;

@@ -15,7 +15,12 @@ use actix_mcp_router::{
     stamp::Cache,
     tool::IntoTool,
 };
-use actix_mcp_session::{limits::Limits, sessions::Sessions, stats::Snapshot};
+use actix_mcp_session::{
+    bus::{Bus, Node},
+    limits::Limits,
+    sessions::Sessions,
+    stats::Snapshot,
+};
 
 use crate::{stdio::LINE_MAX, streamable_http::HttpOptions};
 
@@ -227,6 +232,32 @@ impl Server {
     #[must_use]
     pub fn max_sessions(self, sessions: usize) -> Self {
         self.sessions.set_limit(sessions);
+        self
+    }
+
+    /// Sets how many subscriptions (`subscriptions/listen`) may be open at once. 50 000 by default; one more is refused.
+    #[must_use]
+    pub fn max_listens(self, subscriptions: usize) -> Self {
+        self.sessions.set_listens(subscriptions);
+        self
+    }
+
+    /// Joins the other nodes of the server: changes on this one go to the bus, and what it delivers goes to this one's
+    /// clients. Without it a server has one node.
+    ///
+    /// ```
+    /// # use actix_mcp_transports::server::Server;
+    /// # use actix_mcp_session::bus::Node;
+    /// # fn publish(change: &str) {}
+    /// # fn on_message(deliver: impl Fn(&actix_mcp_router::change::Change)) {}
+    /// let server = Server::new("prices", "1.0.0").bus(|node: Node| {
+    ///     on_message(move |change| drop(node.deliver(change)));
+    ///     |change| publish(&format!("{change:?}"))
+    /// });
+    /// ```
+    #[must_use]
+    pub fn bus<B: Bus>(self, join: impl FnOnce(Node) -> B) -> Self {
+        self.sessions.set_bus(join(self.sessions.node()));
         self
     }
 

@@ -16,7 +16,7 @@ use futures_util::{
     stream::{self, once, pending},
 };
 
-use crate::message::{Message, event, opened, progress_event, result};
+use crate::message::{Message, acknowledged, event, opened, progress_event, result, result_alone};
 
 /// Serves until it is killed, and says where.
 pub(crate) fn serve(address: &str) -> io::Result<()> {
@@ -46,9 +46,13 @@ async fn post(body: Bytes) -> HttpResponse {
         response.insert_header(("Mcp-Session-Id", "00000000000000000000000000000000"));
         return response.content_type("application/json").body(opened(id.get()));
     }
+    if message.method == "subscriptions/listen" {
+        return quiet(event(acknowledged(id.get()).as_bytes()).into());
+    }
     if let Some((of, token)) = message.progress() {
         return events(progress(id.get(), token, of, message.text()));
     }
+    let result = if message.is_alone() { result_alone } else { result };
     response.content_type("application/json").body(result(id.get(), message.text()))
 }
 
@@ -60,9 +64,13 @@ fn progress(id: &str, token: &str, of: u64, text: &str) -> impl Stream<Item = By
     steps.chain(once(async move { last.into() }))
 }
 
-/// A stream on which nothing happens.
 async fn get() -> HttpResponse {
-    events(once(async { Bytes::from_static(b":\n\n") }).chain(pending()))
+    quiet(Bytes::from_static(b":\n\n"))
+}
+
+/// A stream on which nothing happens after this.
+fn quiet(first: Bytes) -> HttpResponse {
+    events(once(async { first }).chain(pending()))
 }
 
 fn events(events: impl Stream<Item = Bytes> + 'static) -> HttpResponse {

@@ -36,6 +36,8 @@ struct Arguments<'a> {
 struct Meta<'a> {
     #[serde(borrow, rename = "progressToken")]
     token: Option<&'a RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
+    version: Option<Cow<'a, str>>,
 }
 
 impl Message<'_> {
@@ -50,6 +52,12 @@ impl Message<'_> {
         Some((self.arguments().and_then(|arguments| arguments.n).unwrap_or(0), token))
     }
 
+    /// Whether it speaks for itself, and its result as well.
+    pub(crate) fn is_alone(&self) -> bool {
+        let meta = self.params.as_ref().and_then(|params| params.meta.as_ref());
+        meta.is_some_and(|meta| meta.version.is_some())
+    }
+
     fn arguments(&self) -> Option<&Arguments<'_>> {
         self.params.as_ref().and_then(|params| params.arguments.as_ref())
     }
@@ -62,16 +70,37 @@ pub(crate) fn opened(id: &str) -> String {
     )
 }
 
+/// What a result says of itself where there is no session.
+const ALONE: &str = r#""resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"limit","version":"0"}},"#;
+
 /// The answer to a call.
 pub(crate) fn result(id: &str, text: &str) -> Vec<u8> {
-    let mut json = Vec::with_capacity(96 + text.len() + id.len());
+    result_with("", id, text)
+}
+
+/// The answer to a call that speaks for itself.
+pub(crate) fn result_alone(id: &str, text: &str) -> Vec<u8> {
+    result_with(ALONE, id, text)
+}
+
+fn result_with(head: &str, id: &str, text: &str) -> Vec<u8> {
+    let mut json = Vec::with_capacity(96 + head.len() + text.len() + id.len());
     json.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     json.extend_from_slice(id.as_bytes());
-    json.extend_from_slice(br#","result":{"content":[{"type":"text","text":"#);
+    json.extend_from_slice(br#","result":{"#);
+    json.extend_from_slice(head.as_bytes());
+    json.extend_from_slice(br#""content":[{"type":"text","text":"#);
     // a string is always JSON, and a vector takes it all
     serde_json::to_writer(&mut json, text).ok();
     json.extend_from_slice(b"}]}}");
     json
+}
+
+/// The first message of a subscription.
+pub(crate) fn acknowledged(id: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},"notifications":{{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}}}}}"#
+    )
 }
 
 /// One notification as an event.

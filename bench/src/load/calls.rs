@@ -1,25 +1,36 @@
-//! Calls of `echo`, one after the other on each connection.
+//! Calls of `echo`, one after the other on each connection: in sessions, or each for itself.
 
 use std::{cell::Cell, rc::Rc};
 
 use super::{Sample, Time, all, client, measure};
 use crate::{
-    http::Connection,
-    message::{Message, echo, read},
+    http::{Caller, Connection},
+    message::{Message, echo, echo_alone, read},
     server::Listening,
     tally::Tally,
 };
 
+/// What the calls belong to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Belonging {
+    /// A session for each connection.
+    Sessions,
+    /// One session for all.
+    OneSession,
+    /// Nothing: each speaks for itself.
+    Themselves,
+}
+
 pub(super) async fn run(
     server: &Listening,
     connections: usize,
-    one_session: bool,
+    belonging: Belonging,
     time: Time,
     tally: &Rc<Tally>,
 ) -> anyhow::Result<Sample> {
     let stop = Rc::new(Cell::new(false));
     let mut shared = None;
-    if one_session {
+    if belonging == Belonging::OneSession {
         shared = Some(Connection::open(server.address).await?.initialize().await?);
     }
     let mut clients = Vec::new();
@@ -27,8 +38,9 @@ pub(super) async fn run(
         let mut connection = Connection::open(server.address).await?;
         // sessions use the same ids on purpose; within one they must differ
         let (session, first, step) = match &shared {
-            Some(session) => (session.clone(), nth as u64 + 1, connections as u64),
-            None => (connection.initialize().await?, 1, 1),
+            Some(session) => (Some(session.clone()), nth as u64 + 1, connections as u64),
+            None if belonging == Belonging::Themselves => (None, 1, 1),
+            None => (Some(connection.initialize().await?), 1, 1),
         };
         let calls = Calls { session, nth, ids: (first, step), stop: stop.clone(), tally: tally.clone() };
         clients.push(client(tally, calls.run(connection)));
@@ -39,7 +51,8 @@ pub(super) async fn run(
 }
 
 struct Calls {
-    session: String,
+    /// `None` where there is none.
+    session: Option<String>,
     nth: usize,
     ids: (u64, u64),
     stop: Rc<Cell<bool>>,
@@ -50,11 +63,15 @@ impl Calls {
     async fn run(self, mut connection: Connection) -> anyhow::Result<()> {
         let (mut id, step) = self.ids;
         let (mut request, mut body) = (String::new(), Vec::new());
+        let (write, caller): (fn(&mut String, u64, &str), _) = match &self.session {
+            Some(session) => (echo, Caller::Session(session)),
+            None => (echo_alone, Caller::Itself { method: "tools/call", name: Some("echo") }),
+        };
         while !self.stop.get() {
             let expected = format!("{}-{id}-xxxxxxxxxxxxxxxx", self.nth);
             request.clear();
-            echo(&mut request, id, &expected);
-            connection.exchange("POST", Some(&self.session), &request, &mut body).await?;
+            write(&mut request, id, &expected);
+            connection.exchange("POST", caller, &request, &mut body).await?;
             match read(&body) {
                 Message::Answer { id: of, text } => {
                     self.tally.routed(of == Some(id) && text.as_deref() == Some(&expected));

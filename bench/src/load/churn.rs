@@ -4,7 +4,7 @@ use std::{cell::Cell, rc::Rc};
 
 use super::{Sample, Time, all, client, measure};
 use crate::{
-    http::Connection,
+    http::{Caller, Connection},
     message::{Message, echo, read},
     server::Listening,
     tally::Tally,
@@ -28,9 +28,9 @@ pub(super) async fn run(
                 let session = connection.initialize().await?;
                 let (mut request, expected) = (String::new(), format!("{nth}-{round}"));
                 echo(&mut request, 1, &expected);
-                connection.exchange("POST", Some(&session), &request, &mut body).await?;
+                connection.exchange("POST", Caller::Session(&session), &request, &mut body).await?;
                 let right = matches!(read(&body), Message::Answer { id: Some(1), text: Some(text) } if text == expected);
-                connection.exchange("DELETE", Some(&session), "", &mut body).await?;
+                connection.exchange("DELETE", Caller::Session(&session), "", &mut body).await?;
                 counts.routed(right);
             }
             Ok(())

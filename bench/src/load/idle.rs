@@ -1,4 +1,4 @@
-//! Sessions with a GET stream on which nothing happens.
+//! Streams on which nothing happens: the GET stream of a session, or a subscription.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -6,7 +6,8 @@ use anyhow::ensure;
 
 use super::{Sample, all, client};
 use crate::{
-    http::Connection,
+    http::{Caller, Connection},
+    message::LISTEN,
     server::Listening,
     tally::{Tally, add},
     usage,
@@ -19,11 +20,25 @@ const OPENERS: usize = 16;
 /// What is let go of, and what arrives late, has so long.
 const SETTLE: Duration = Duration::from_millis(500);
 
-pub(super) async fn run(server: &Listening, streams: usize, tally: &Rc<Tally>) -> anyhow::Result<Sample> {
-    drop(open(server, WARM, tally).await?);
+/// What is open.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// A session and its GET stream.
+    Get,
+    /// `subscriptions/listen`.
+    Listen,
+}
+
+pub(super) async fn run(
+    server: &Listening,
+    kind: Kind,
+    streams: usize,
+    tally: &Rc<Tally>,
+) -> anyhow::Result<Sample> {
+    drop(open(server, kind, WARM, tally).await?);
     tokio::time::sleep(SETTLE).await;
     let before = usage::memory(server.pid)?;
-    let open = open(server, streams, tally).await?;
+    let open = open(server, kind, streams, tally).await?;
     tokio::time::sleep(SETTLE).await;
     let memory = usage::memory(server.pid)? - before;
     let alive = open.iter().filter(|stream| stream.is_open()).count();
@@ -32,7 +47,12 @@ pub(super) async fn run(server: &Listening, streams: usize, tally: &Rc<Tally>) -
     Ok(Sample { cost: memory / streams as f64, rate: None })
 }
 
-async fn open(server: &Listening, streams: usize, tally: &Rc<Tally>) -> anyhow::Result<Vec<Connection>> {
+async fn open(
+    server: &Listening,
+    kind: Kind,
+    streams: usize,
+    tally: &Rc<Tally>,
+) -> anyhow::Result<Vec<Connection>> {
     let opened = Rc::new(RefCell::new(Vec::with_capacity(streams)));
     let mut openers = Vec::new();
     for nth in 0..OPENERS {
@@ -41,11 +61,19 @@ async fn open(server: &Listening, streams: usize, tally: &Rc<Tally>) -> anyhow::
         openers.push(client(tally, async move {
             let mut posts = Connection::open(address).await?;
             for _ in 0..share {
-                let session = posts.initialize().await?;
                 let mut stream = Connection::open(address).await?;
-                stream.send("GET", Some(&session), "").await?;
+                match kind {
+                    Kind::Get => {
+                        let session = posts.initialize().await?;
+                        stream.send("GET", Caller::Session(&session), "").await?;
+                    }
+                    Kind::Listen => {
+                        let caller = Caller::Itself { method: "subscriptions/listen", name: None };
+                        stream.send("POST", caller, LISTEN).await?;
+                    }
+                }
                 let head = stream.head().await?;
-                ensure!(head.status == 200 && head.events, "GET: {}", head.status);
+                ensure!(head.status == 200 && head.events, "no stream: {}", head.status);
                 opened.borrow_mut().push(stream);
             }
             Ok(())

@@ -15,6 +15,7 @@ use std::{
 
 use tokio::task::{JoinHandle, spawn_local};
 
+use self::{calls::Belonging, idle::Kind};
 use crate::{server::Program, tally::Tally, usage};
 
 /// One row of the table.
@@ -24,12 +25,16 @@ pub(crate) enum Load {
     Calls(usize),
     /// The same with all connections in one session.
     OneSession(usize),
+    /// The same without sessions: every call speaks for itself.
+    Stateless(usize),
     /// Sessions that are opened, used for one call, and deleted, on so many connections.
     Churn(usize),
     /// So many calls at once that report progress 100 times each.
     Progress(usize),
     /// So many sessions with a GET stream on which nothing happens.
     Idle(usize),
+    /// So many subscriptions on which nothing happens.
+    Listens(usize),
     /// Calls of `echo` over stdio, so many at once.
     Stdio(usize),
 }
@@ -63,11 +68,19 @@ impl Load {
         }
         let server = program.listen().await?;
         match self {
-            Self::Calls(connections) => calls::run(&server, connections, false, time, tally).await,
-            Self::OneSession(connections) => calls::run(&server, connections, true, time, tally).await,
+            Self::Calls(connections) => {
+                calls::run(&server, connections, Belonging::Sessions, time, tally).await
+            }
+            Self::OneSession(connections) => {
+                calls::run(&server, connections, Belonging::OneSession, time, tally).await
+            }
+            Self::Stateless(connections) => {
+                calls::run(&server, connections, Belonging::Themselves, time, tally).await
+            }
             Self::Churn(connections) => churn::run(&server, connections, time, tally).await,
             Self::Progress(calls) => progress::run(&server, calls, time, tally).await,
-            Self::Idle(streams) | Self::Stdio(streams) => idle::run(&server, streams, tally).await,
+            Self::Listens(streams) => idle::run(&server, Kind::Listen, streams, tally).await,
+            Self::Idle(streams) | Self::Stdio(streams) => idle::run(&server, Kind::Get, streams, tally).await,
         }
     }
 }

@@ -6,7 +6,7 @@ use anyhow::ensure;
 
 use super::{Sample, Time, all, client, measure};
 use crate::{
-    http::Connection,
+    http::{Caller, Connection},
     message::{Message, progress, read},
     server::Listening,
     tally::{Tally, add},
@@ -33,7 +33,7 @@ pub(super) async fn run(
                 id += 1;
                 // ids and tokens are the same in all sessions, on purpose
                 let mut call = Call { id, text: format!("{nth}-{id}"), step: 0, answers: 0 };
-                connection.send("POST", Some(&session), &progress(id, STEPS, &call.text)).await?;
+                connection.send("POST", Caller::Session(&session), &progress(id, STEPS, &call.text)).await?;
                 call.read(&mut connection, &counts, &arrived).await?;
                 add(&counts.lost, STEPS.saturating_sub(call.step) + u64::from(call.answers == 0));
                 add(&counts.duplicated, call.answers.saturating_sub(1));

@@ -23,6 +23,7 @@ use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
 use super::{Kept, SessionActor, Way};
 use crate::{
     link::{CallEnd, CallLink, StreamRoom},
+    listen::Place,
     outlet::{Accepts, Batch, Exchange, Outlet, Verdict},
     queue::Frame,
     state::{Phase, Refused},
@@ -61,6 +62,8 @@ pub struct Admission {
     pub link: Arc<dyn Link>,
     /// After what silence the answer becomes a stream; `None` where it cannot.
     pub commit_after: Option<Duration>,
+    /// Its place, where it is a request to listen.
+    pub(crate) listens: Option<Place>,
     /// Reports the call's end, even if nobody takes the admission.
     pub(crate) report: Report,
 }
@@ -149,6 +152,12 @@ impl SessionActor {
         if self.state.find(&request.id).is_some() {
             return self.refuse_duplicate(outlet, &request.id);
         }
+        if matches!(outlet, Outlet::Batch(_)) {
+            // no revision without sessions has batches
+            let error =
+                McpError::invalid_request("a request that names its version cannot be part of a batch");
+            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
+        }
         match self.router.method(&request.method, peer.revision) {
             Ok(_) => self.run(request, peer, running, outlet, reply, ctx),
             Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
@@ -200,16 +209,25 @@ impl SessionActor {
             None => StreamRoom::of_call(&self.state.limits, self.sessions.stats().clone()),
         };
         let session = ctx.address().downgrade();
+        let listens = match Place::of(&self.sessions, &self.state.limits, &request, &peer) {
+            Ok(listens) => listens,
+            Err(too_many) => {
+                let error = McpError::new(ErrorCode::INTERNAL_ERROR, too_many.to_string());
+                return self.refuse(outlet, &request.id, &error, Verdict::Full);
+            }
+        };
         let admitted = match self.state.admit(request.id.clone(), Instant::now()) {
             Ok(admitted) => admitted,
             Err(refused) => return self.refuse_call(refused, outlet, &request.id),
         };
         let link = Arc::new(CallLink::new(admitted.token(), session.clone(), room));
-        let call = admitted.fill(Kept { running, outlet: Way::from(outlet), link: CallEnd(link.clone()) });
+        let heard = listens.as_ref().map(|place| place.heard().clone());
+        let kept = Kept { running, outlet: Way::from(outlet), link: CallEnd(link.clone()), heard };
+        let call = admitted.fill(kept);
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);
         // a task that has gone in between, with its worker, drops the admission, whose report frees the id
-        drop(reply.send(Admission { call, request, peer, link, commit_after, report }));
+        drop(reply.send(Admission { call, request, peer, link, commit_after, listens, report }));
     }
 
     fn refuse_call(&self, refused: Refused, outlet: Outlet, id: &RequestId) {

@@ -19,7 +19,7 @@ impl Handler<Close> for SessionActor {
     }
 }
 
-/// Admits nothing more, ends the standalone streams, and tells when nothing is in flight. Sent by the transport when the
+/// Admits nothing more, ends standalone streams and subscriptions, and tells when nothing is in flight. Sent by the transport when the
 /// client has closed its end or the server shuts down; if the actor is gone, the sender is dropped.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -39,6 +39,9 @@ impl Handler<Drain> for SessionActor {
             // MCP 2025-11-25 basic/transports, Listening 4: SHOULD send `retry` before it closes the connection
             reader.stream.do_send(Retry { after: RETRY });
             // ends with its reader, which is dropped here
+        }
+        for heard in self.state.calls().filter_map(|kept| kept.heard.as_ref()) {
+            heard.end();
         }
         if drain.deaf {
             self.deaf = true;

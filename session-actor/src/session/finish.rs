@@ -5,6 +5,7 @@ use actix_mcp_router::{
     dispatch::Reply,
     error::McpError,
     jsonrpc::{ErrorId, encode_error},
+    listen::torn_down,
 };
 use tokio::time::Instant;
 
@@ -47,7 +48,7 @@ impl Handler<Finished> for SessionActor {
             log::trace!(session = self.short(), generation = call.generation(); "a call that was taken has ended");
             return;
         };
-        let Kept { outlet, link, .. } = taken.kept;
+        let Kept { outlet, link, heard, .. } = taken.kept;
         drop(link);
         match outlet {
             // the client may have gone, and then nobody waits
@@ -59,7 +60,12 @@ impl Handler<Finished> for SessionActor {
                     reader.stream.do_send(Write { id, json, room: Default::default(), droppable: false });
                 }
             }
-            Way::Line => self.push_line(Frame::kept(json)),
+            Way::Line => {
+                self.push_line(Frame::kept(json));
+                if heard.is_some() && code.is_none() {
+                    self.push_line(Frame::kept(torn_down(&taken.id)));
+                }
+            }
             Way::Batch(batch) => batch.push(&json),
         }
         self.check_drained();

@@ -49,6 +49,7 @@ pub use self::{
 use crate::{
     limits::Limits,
     link::CallEnd,
+    listeners::Heard,
     noted::Noted,
     outlet::{Exchange, Head, Outlet, Verdict},
     queue::{Flow, Frame, Sink},
@@ -113,6 +114,8 @@ pub(crate) struct Kept {
     outlet: Way,
     /// Its way back, shared with its handler.
     link: CallEnd,
+    /// What it hears, where it is a request to listen.
+    heard: Option<Arc<Heard>>,
 }
 
 /// Where a call's answer goes, once it was admitted.
@@ -320,7 +323,7 @@ impl SessionActor {
     fn end(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
-        for (_, Kept { running, outlet, link }) in calls {
+        for (_, Kept { running, outlet, link, heard: _ }) in calls {
             drop(link);
             if let Way::Exchange(exchange) = outlet {
                 // the client may have gone, and then nobody waits

@@ -76,13 +76,8 @@ impl SessionActor {
 }
 
 fn notice(change: &Change) -> Bytes {
-    let method = match change {
-        Change::Tools => "notifications/tools/list_changed",
-        Change::Prompts => "notifications/prompts/list_changed",
-        Change::Resources => "notifications/resources/list_changed",
-        Change::Resource(uri) => {
-            return encode_notification("notifications/resources/updated", &json!({ "uri": &**uri }));
-        }
-    };
-    encode_notification(method, &json!({}))
+    match change.uri() {
+        Some(uri) => encode_notification(change.method(), &json!({ "uri": uri })),
+        None => encode_notification(change.method(), &json!({})),
+    }
 }

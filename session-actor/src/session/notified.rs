@@ -63,7 +63,7 @@ impl SessionActor {
         self.fetch(call, ctx);
         self.withdraw_all(call, ctx);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
-        let Kept { running, outlet, link } = taken.kept;
+        let Kept { running, outlet, link, heard: _ } = taken.kept;
         drop(link);
         match outlet {
             // the client may have gone, and then nobody waits

@@ -90,16 +90,7 @@ impl Client {
         let request = self.read(id, method, params);
         let (send, head) = oneshot::channel();
         let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
-        let coalesce = Limits::default().coalesce;
-        task::serve(
-            &self.session,
-            &self.router,
-            &self.sessions,
-            coalesce,
-            request,
-            outlet,
-            Bearings::default(),
-        );
+        task::serve(&self.session, &self.router, &self.sessions, request, outlet, Bearings::default());
         head
     }
 

@@ -220,8 +220,7 @@ impl Reader<'_> {
                 };
                 let bearings = Bearings { peer, ..Bearings::default() };
                 let (router, sessions) = (self.server.router(), self.server.sessions());
-                let coalesce = self.server.limits().coalesce;
-                task::serve(self.session, router, sessions, coalesce, request, outlet(), bearings);
+                task::serve(self.session, router, sessions, request, outlet(), bearings);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),

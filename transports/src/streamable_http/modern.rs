@@ -70,10 +70,17 @@ impl Endpoint {
             return Err(Refusal::shutting_down().of(Some(&message.id)).into());
         }
         let id = message.id.clone();
+        // what lasts as long as its client likes is a stream, or nothing
+        let accepts = match Method::of(&message.method) {
+            Some(Method::Listen) => headers::accepts_events(request).map(|()| Accepts::Events),
+            _ => Ok(accepts),
+        }
+        .map_err(|refused| Box::new(refused.of(Some(&id))))?;
         let silence = self.silence(request, &message);
         let (sessions, router, limits) = (self.server.sessions(), self.server.router(), self.server.limits());
         let bearings = self.bearings(request);
-        let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings);
+        let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings)
+            .map_err(|too_many| Refusal::too_many_listens(too_many).of(Some(&id)))?;
         match exchange.head().await {
             Head::Json { json, verdict: Verdict::Answered(code) }
                 // what is refused is refused in JSON, whatever is accepted

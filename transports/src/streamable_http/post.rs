@@ -105,8 +105,7 @@ impl Endpoint {
 
     fn start(&self, session: &Addr<SessionActor>, request: &HttpRequest, message: Request, outlet: Outlet) {
         let (router, sessions) = (self.server.router(), self.server.sessions());
-        let coalesce = self.server.limits().coalesce;
-        task::serve(session, router, sessions, coalesce, message, outlet, self.bearings(request));
+        task::serve(session, router, sessions, message, outlet, self.bearings(request));
     }
 
     /// Opens a session, or refuses to open the one there is a second time.

@@ -10,7 +10,6 @@ use actix_mcp_router::{
     router::Router,
 };
 use actix_mcp_session::{
-    limits::Limits,
     outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
     replay::EventId,
@@ -135,8 +134,7 @@ impl Posts {
             Incoming::Request(request) => {
                 let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts });
                 let (session, router, sessions) = (&self.session, &self.router, &self.sessions);
-                let coalesce = Limits::default().coalesce;
-                task::serve(session, router, sessions, coalesce, request, outlet, Bearings::default());
+                task::serve(session, router, sessions, request, outlet, Bearings::default());
             }
             Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
         }
