@@ -2,7 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::peer::{Peer, failure, text};
+use crate::{
+    peer::{Peer, everything, failure, text},
+    program::Program,
+    served::message,
+};
 
 const SECRET: &str = "SECRET-7731";
 
@@ -181,4 +185,37 @@ async fn touch_tells_who_subscribed() {
         assert_eq!(peer.request("resources/unsubscribe", subscribe).await["result"], json!({}));
         assert_eq!(peer.call("touch", json!({ "uri": "mem://item/any" })).await, text("touched"));
     }
+}
+
+#[actix_web::test]
+async fn what_is_too_big_is_refused_and_ends_nothing() {
+    for mut peer in Peer::both(&[]).await {
+        for bytes in [u64::MAX, 256 * 1024 * 1024 + 1] {
+            let result = peer.call("big", json!({ "bytes": bytes })).await;
+            assert_eq!(failure(&result), "that is too much (the limit is 268435456 bytes)");
+        }
+        assert_eq!(peer.call("big", json!({ "bytes": 1 })).await, text("x"));
+    }
+}
+
+#[test]
+fn a_call_that_says_much_keeps_no_other_waiting() {
+    let mut program = Program::connect(everything(&["--stdio"]));
+    program.send(&message(1, "logging/setLevel", json!({ "level": "emergency" })));
+    assert_eq!(program.next()["id"], 1);
+    for (id, tool, arguments) in [
+        (2, "log", json!({ "level": "debug", "n": u32::MAX })),
+        (3, "touch", json!({ "uri": "mem://a", "count": u32::MAX })),
+    ] {
+        program.call(id, tool, arguments);
+        // the first may still be answered before the call runs, the second is not
+        for _ in 0..2 {
+            program.send(&message(4, "ping", json!({})));
+            assert_eq!(program.next(), json!({ "jsonrpc": "2.0", "id": 4, "result": {} }), "{tool}");
+        }
+        let params = json!({ "requestId": id });
+        program.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    }
+    program.stdin.take();
+    assert!(program.ended().status.success());
 }

@@ -79,6 +79,7 @@ async fn a_body_must_be_announced_as_json_in_utf_8() {
         "application/json; charset=utf-16",
         "multipart/form-data; boundary=x",
         "application/jsonx",
+        "application/json+x",
         "garbage",
         "",
     ] {
@@ -219,7 +220,14 @@ async fn batches_are_served_at_2025_03_26_only() {
     let answers = client.post(&two).await.expect(200).await.json().await;
     assert_eq!(answers.as_array().unwrap().len(), 2);
     let answers = client
-        .post(&json!([1, message(2, "ping", json!({})), { "jsonrpc": "2.0", "method": "notifications/x" }]))
+        .post(&json!([
+            1,
+            message(2, "ping", json!({})),
+            { "jsonrpc": "2.0", "method": "notifications/x" },
+            // neither waits for an answer, however it is wrong
+            { "jsonrpc": "1.0", "method": "notifications/x" },
+            { "jsonrpc": "1.0", "id": 3, "result": {} },
+        ]))
         .await
         .expect(200)
         .await
