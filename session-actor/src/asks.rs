@@ -79,10 +79,6 @@ impl Asks {
         self.open.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty()
-    }
-
     /// Takes all of them, at the session's end.
     pub(crate) fn clear(&mut self) {
         self.open.clear();

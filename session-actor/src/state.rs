@@ -304,7 +304,8 @@ impl<C, R> SessionState<C, R> {
         if let Some(track) =
             reader.call.and_then(|call| self.in_flight.get_mut(call)).and_then(|call| call.track.as_mut())
         {
-            track.reader = track.reader.filter(|reader| *reader != stream);
+            // it was this one: a call's stream has one reader, and an older one was removed when this came
+            track.reader = None;
         }
         if reader.call.is_none() {
             if self.parked.len() >= self.limits.streams {
@@ -328,9 +329,6 @@ impl<C, R> SessionState<C, R> {
         else {
             return self.resume_standalone(last, now, reader);
         };
-        if last.event >= track.sent {
-            return None;
-        }
         let events = self.replay.after(last, Some(track.sent), now)?;
         let generation = self.generations.next();
         let replaced = track.reader.and_then(|old| self.readers.remove(old)).map(|old| old.handle);
@@ -373,7 +371,7 @@ impl<C, R> SessionState<C, R> {
             let events = self.replay.after(last, None, now)?;
             return (!events.is_empty()).then_some(Resumed { events, replaced: None });
         };
-        if last.event >= sent || (open.is_none() && self.standalone().count() >= self.limits.streams) {
+        if open.is_none() && self.standalone().count() >= self.limits.streams {
             return None;
         }
         let events = self.replay.after(last, Some(sent), now)?;
@@ -498,8 +496,10 @@ impl<C, R> SessionState<C, R> {
 
     /// When the session will have been idle for too long, if nothing happens; `None` while it is busy, or
     /// if that is never.
+    ///
+    /// A question keeps it by the call that asked, with which it ends.
     pub(crate) fn expires_at(&self) -> Option<Instant> {
-        let idle = self.in_flight.is_empty() && self.readers.is_empty() && self.asks.is_empty();
+        let idle = self.in_flight.is_empty() && self.readers.is_empty();
         if idle { self.touched.checked_add(self.limits.idle) } else { None }
     }
 

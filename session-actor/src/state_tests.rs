@@ -10,7 +10,7 @@ use tokio::{sync::oneshot, time::Instant};
 use crate::{
     asks::Ask,
     limits::Limits,
-    replay::EventId,
+    replay::{EventId, ReplayLimits},
     state::{Phase, Refused, SessionState},
     stats::{Counter, Stats},
     token::Token,
@@ -219,6 +219,33 @@ fn a_resume_gets_the_rest_of_its_own_stream_once_and_in_order_and_an_answer_wait
     }
 }
 
+#[test]
+fn a_call_has_one_stream_to_which_others_are_not_added() {
+    let mut state = state();
+    let call = admit(&mut state, 1, "call").unwrap();
+    open(&mut state, call, "its stream");
+    assert_eq!(state.open_stream(call, true, |_, _| "another"), None);
+    assert_eq!(finish(&mut state, call), Some(("call", Some("its stream"))));
+    assert!(state.expires_at().is_some(), "no reader is left");
+}
+
+#[test]
+fn an_answer_that_found_no_reader_outlives_what_other_streams_are_sent() {
+    let limits =
+        Limits { replay: ReplayLimits { events: 3, ..ReplayLimits::default() }, ..Limits::default() };
+    let mut state: State = SessionState::new(limits, Instant::now());
+    let (broken, other) = (admit(&mut state, 1, "broken").unwrap(), admit(&mut state, 2, "other").unwrap());
+    let stream = open(&mut state, broken, "broken stream");
+    open(&mut state, other, "other stream");
+    state.drop_broken_stream(stream, now());
+    finish(&mut state, broken).unwrap();
+    for _ in 0..10 {
+        state.emit(other, &Bytes::from_static(b"x"), now());
+    }
+    let last = EventId { stream: stream.generation(), event: 0 };
+    assert_eq!(state.resume(last, now(), |_, _| "back").map(|resumed| resumed.events.len()), Some(1));
+}
+
 fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, AskError>>) -> Ask {
     Ask { call, nth, due: now() + Duration::from_secs(60), reply }
 }
@@ -230,10 +257,17 @@ fn a_standalone_stream_that_broke_goes_on_for_a_client_that_comes_back_although_
     let last = EventId { stream: old.generation(), event: 0 };
     state.drop_broken_stream(old, now());
 
-    let resumed = state.resume(last, now(), |_, _| "new").unwrap();
-    assert!(resumed.events.is_empty());
+    let mut new = None;
+    let resumed = state.resume(last, now(), |token, _| {
+        new = Some(token);
+        "new"
+    });
+    assert!(resumed.unwrap().events.is_empty());
     let (event, reader) = state.emit_standalone(&Bytes::from_static(b"x"), now(), |_| true).unwrap();
     assert_eq!((event, *reader), (EventId { event: 1, ..last }, "new"));
+    state.drop_broken_stream(new.unwrap(), now());
+    let resumed = state.resume(last, now(), |_, _| "again").unwrap();
+    assert_eq!(resumed.events.iter().map(|(id, _)| id.event).collect::<Vec<_>>(), [1], "what it has missed");
     let ahead = EventId { event: 9, ..last };
     assert!(state.resume(ahead, now(), |_, _| "new").is_none(), "an event that was never sent");
 }
@@ -250,8 +284,21 @@ fn as_many_broken_standalone_streams_are_remembered_as_may_be_open() {
     let (first, second) = (broken(), broken());
     assert!(state.resume(first, now(), |_, _| "get").is_none());
     assert!(state.resume(second, now(), |_, _| "get").is_some());
+    assert!(state.open_standalone(true, now(), |_, _| "get").is_none(), "one that is come back to is open");
     let third = EventId { stream: second.stream + 1, event: 0 };
     assert!(state.resume(third, now(), |_, _| "get").is_none(), "unknown");
+}
+
+#[test]
+fn the_limit_of_standalone_streams_holds_for_those_that_are_come_back_to() {
+    let limits = Limits { streams: 1, ..Limits::default() };
+    let mut state: State = SessionState::new(limits, Instant::now());
+    let old = state.open_standalone(true, now(), |_, _| "old").unwrap();
+    state.drop_broken_stream(old, now());
+    let new = state.open_standalone(true, now(), |_, _| "new").unwrap();
+    let last = EventId { stream: old.generation(), event: 0 };
+    assert!(state.resume(last, now(), |_, _| "old").is_none(), "another has taken its place");
+    state.drop_broken_stream(new, now());
 }
 
 #[test]
@@ -344,7 +391,7 @@ fn the_limits_of_streams_asks_and_subscriptions_hold_on_both_sides() {
 }
 
 #[test]
-fn a_session_is_idle_only_with_nothing_in_flight_no_stream_and_no_question() {
+fn a_session_is_idle_only_with_nothing_in_flight_and_no_stream() {
     let mut state = state();
     let start = Instant::now();
     state.touch(start);
