@@ -67,3 +67,40 @@ fn put(lines: &mut Vec<u8>, message: &[u8]) {
     lines.extend_from_slice(message);
     lines.push(b'\n');
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use actix_mcp_session::{
+        outlet::Batch,
+        queue::{Flow, queue},
+        stats::Stats,
+    };
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// Notes how much it is given at once.
+    struct Sizes(Rc<RefCell<Vec<usize>>>);
+
+    impl Output for Sizes {
+        async fn write(&mut self, lines: &mut Vec<u8>) -> io::Result<()> {
+            self.0.borrow_mut().push(lines.len());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn many_messages_are_few_writes_and_none_grows_with_what_waits() {
+        let (sink, source) = queue(Flow::new(1 << 20, Stats::default()));
+        for _ in 0..100 {
+            // a line of 1 KiB, its brackets and its end included
+            Batch::on_pipe(sink.clone()).push(&[b'0'; 1021]);
+        }
+        let sizes = Rc::default();
+        let write = write_lines(source, Sizes(Rc::clone(&sizes)), Rc::default());
+        assert!(write.now_or_never().is_none(), "more could follow");
+        assert_eq!(*sizes.borrow(), [FLUSH_AT, FLUSH_AT, FLUSH_AT, 4 * 1024]);
+    }
+}
