@@ -231,6 +231,12 @@ async fn a_refusal_is_json_for_a_client_that_reads_only_events() {
         .of(1)
         .check(served.send(&request).await, "no session")
         .await;
+    // also one that the session decides
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {} });
+    Refusal::new(400, -32600, "already initialized")
+        .of(1)
+        .check(served.send(&events(client.request(&message(1, "initialize", params)))).await, "a second")
+        .await;
     // an answer is what it reads, also one that is an error
     for (message, member) in
         [(message(1, "tools/list", json!({})), "result"), (message(1, "no/such", json!({})), "error")]

@@ -34,9 +34,15 @@ async fn a_page_of_an_origin_that_is_not_allowed_is_refused_with_every_method() 
     logs::install();
     let server = server().allow_origin(APP);
     let served = Served::new(&server).await;
-    for origin in
-        ["https://evil.example", "null", "%%", "https://app.example.evil.example", "http://app.example", ""]
-    {
+    for origin in [
+        "https://evil.example",
+        "null",
+        "%%",
+        "https://app.example.evil.example",
+        "http://app.example",
+        "http://localhost.evil.example",
+        "",
+    ] {
         for request in [
             initialize("2025-11-25"),
             Request::get(),

@@ -68,7 +68,9 @@ async fn shut_down(server: Server, gate: Arc<Gate>, addr: SocketAddr, handle: Se
     });
     for mut get in gets {
         while get.event().await.is_some() {}
-        assert!(String::from_utf8_lossy(&get.raw).contains("\nretry: "), "no word of when to come back");
+        // the priming event says so, too
+        let raw = String::from_utf8_lossy(&get.raw);
+        assert_eq!(raw.matches("retry: ").count(), 2, "no word of when to come back: {raw:?}");
     }
     // what is new is refused, what comes back to a running call is not
     for refused in [
@@ -190,4 +192,14 @@ async fn calls_that_do_not_end_have_the_drain_time_and_no_more() {
     assert_eq!(running.message().await, None, "its client is told no answer that does not exist");
     actix_mcp::testing::settle().await;
     assert_eq!(server.stats(), Default::default());
+}
+
+#[actix_web::test]
+async fn an_initialize_after_a_shutdown_is_refused_before_room_for_a_session_is_looked_for() {
+    actix_mcp::testing::paused();
+    let server = fixture::server().max_sessions(0);
+    let served = crate::served::Served::new(&server).await;
+    server.shutdown().await;
+    let response = served.send(&initialize("2025-11-25")).await;
+    crate::refused::Refusal::new(503, -32603, "shutting down").of(0).check(response, "initialize").await;
 }

@@ -12,7 +12,8 @@ use actix_mcp::{
     prelude::*,
     testing::{Pipe, paused},
 };
-use serde_json::json;
+use actix_web::rt::time::sleep;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::Instant,
@@ -121,6 +122,40 @@ async fn a_client_that_stops_reading_is_noticed_at_the_next_message() {
     let start = Instant::now();
     pipe.hang_up().await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 1);
+}
+
+#[actix_web::test]
+async fn a_client_that_stops_reading_during_the_drain_is_noticed_at_the_next_message() {
+    paused();
+    let mut pipe = Pipe::connect(&server(), "2025-11-25").await;
+    pipe.call(1, "slow", json!({ "ms": 1000, "tag": "x" })).await;
+    pipe.call(2, "slow", json!({ "ms": 3_600_000, "tag": "never" })).await;
+    let start = Instant::now();
+    pipe.close().await;
+    sleep(Duration::from_millis(500)).await;
+    pipe.hang_up().await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 1);
+}
+
+#[actix_web::test]
+async fn what_is_answered_when_the_drain_time_is_over_has_a_moment_to_be_read() {
+    const BYTES: usize = 100_000;
+    paused();
+    let mut pipe = Pipe::with_buffer(&server(), 1024);
+    pipe.initialize("2025-03-26", json!({})).await;
+    // the endless one holds the answer of the other back until the drain time is over
+    let call = |id: u32, tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    let endless = call(1, "slow", json!({ "ms": 3_600_000, "tag": "never" }));
+    pipe.send(&json!([endless, call(2, "big", json!({ "bytes": BYTES }))])).await;
+    pipe.close().await;
+    sleep(DRAIN + Duration::from_millis(300)).await;
+    let (rest, ended) = pipe.finish().await;
+    ended.unwrap();
+    let text = rest[0][0]["result"]["content"][0]["text"].as_str();
+    assert_eq!((rest.len(), text.map(str::len)), (1, Some(BYTES)));
 }
 
 #[actix_web::test]

@@ -72,6 +72,24 @@ async fn requests_in_flight() {
 }
 
 #[actix_web::test]
+async fn of_many_requests_in_one_piece_what_the_first_start_gets_its_turn() {
+    paused();
+    // all at once they would be more than may be in flight
+    let server = server().session_limits(session(|limits| limits.in_flight = 128));
+    let mut pipe = Pipe::with_buffer(&server, 1 << 20);
+    pipe.initialize("2025-11-25", json!({})).await;
+    let params = json!({ "name": "echo", "arguments": { "text": "x" } });
+    let line = |id: u32| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string() + "\n"
+    };
+    pipe.write((0..500).map(line).collect::<String>().as_bytes()).await;
+    for _ in 0..500 {
+        let answer = pipe.next().await;
+        assert!(answer.get("result").is_some(), "{answer}");
+    }
+}
+
+#[actix_web::test]
 async fn by_default_1024_requests_in_flight() {
     paused();
     let server = server();

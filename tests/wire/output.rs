@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_mcp::testing::paused;
 use actix_web::rt::{spawn, time::sleep};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, BufWriter};
 
 use crate::{checks::assert_idle, fixture::server};
 
@@ -98,4 +98,20 @@ async fn a_client_that_does_not_read_is_not_read_from_for_ever() {
     drop((input, output));
     assert!(serve.await.unwrap().is_ok());
     assert_idle(&server).await;
+}
+
+#[actix_web::test]
+async fn an_output_with_a_buffer_of_its_own_is_flushed() {
+    paused();
+    let (mut input, server_in) = tokio::io::duplex(1024);
+    let (output, server_out) = tokio::io::duplex(1024);
+    let serve = spawn(server().serve_stream(server_in, BufWriter::new(server_out)));
+    input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
+    let mut lines = BufReader::new(output).lines();
+    let line =
+        tokio::time::timeout(Duration::from_secs(1), lines.next_line()).await.expect("it is sent at once");
+    let answer: Value = serde_json::from_str(&line.unwrap().unwrap()).unwrap();
+    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+    drop(input);
+    assert!(serve.await.unwrap().is_ok());
 }

@@ -234,3 +234,17 @@ async fn limits_without_an_end_are_limits() {
     assert_eq!(stream.rest().await.len(), 2);
     assert!(posts.is_open());
 }
+
+#[actix_web::test]
+async fn a_session_that_a_shutdown_overtakes_before_its_initialize_does_not_open() {
+    paused();
+    let (server, _) = server();
+    let posts = Posts::try_open(&server, None).unwrap();
+    server.shutdown().await;
+    let params = json!({ "protocolVersion": NEWEST, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let (verdict, refusal) = posts.request(0, "initialize", params).json().await;
+    assert_eq!(
+        (verdict, &refusal["error"]["message"]),
+        (Verdict::Draining, &json!("the server is shutting down"))
+    );
+}
