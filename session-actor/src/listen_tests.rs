@@ -165,6 +165,8 @@ async fn what_there_is_no_room_for_does_not_hold_the_end_up() {
         tokio::time::sleep(Duration::from_millis(1)).await;
         sessions.announce(Change::Tools);
         sessions.announce(Change::Prompts);
+        // the notices wait for others to join them
+        tokio::time::sleep(Duration::from_millis(1)).await;
         let start = tokio::time::Instant::now();
         sessions.listeners().end();
         let reply: Value = serde_json::from_slice(&task.await.unwrap().json).unwrap();
