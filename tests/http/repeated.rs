@@ -127,6 +127,7 @@ async fn an_argument_that_is_marked_and_its_header_come_together() {
         ),
         (call(json!({ "region": "\u{f6}" })).header("Mcp-Param-Region", "\u{f6}"), "Mcp-Param-Region"),
         (call(json!({ "region": null })).header("Mcp-Param-Region", "eu"), "Mcp-Param-Region"),
+        (call(json!({})).header("Mcp-Param-N", "1").header("Mcp-Param-N", "1"), "Mcp-Param-N"),
         (call(json!({})).header("Mcp-Param-N", "1"), "Mcp-Param-N"),
         (call(json!({ "n": 42 })).header("Mcp-Param-N", "43"), "Mcp-Param-N"),
         (
