@@ -8,6 +8,7 @@
 //! - [`extract`]: what a handler can take; [`Client`], [`Progress`], [`Log`], [`Cancelled`] among it
 //! - [`content`], [`result`], [`ToolResult`], [`McpError`]: what a handler can give back
 //! - [`progress`], [`elicit`], [`sample`], [`roots`], [`offer`]: the errors of what a handler can do
+//! - [`round`], [`seal`]: questions asked by hand, and what carries their answers where there is no session
 //! - `testing`: the test kit, with the feature of that name
 //!
 //! # Handlers that compute or block
@@ -112,8 +113,9 @@ pub use actix_mcp_router::{
     resource_template::ResourceTemplate,
     result::{self, Json, ToolResult},
     roots,
+    round::{self, InputRequired, InputResponses, Outcome},
     router::Capability,
-    sample,
+    sample, seal,
     stamp::{Cache, CacheScope},
     tool::Tool,
 };

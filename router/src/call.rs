@@ -1,6 +1,11 @@
 //! One call: what every extractor reads.
 
-use std::{fmt, rc::Rc, sync::Arc};
+use std::{
+    cell::{Cell, OnceCell},
+    fmt,
+    rc::Rc,
+    sync::Arc,
+};
 
 use actix_web::HttpRequest;
 use bytestring::ByteString;
@@ -11,6 +16,7 @@ use crate::{
     id::ProgressToken,
     link::Link,
     peer::{Peer, Principal},
+    round::{Memory, Round},
     router::Router,
 };
 
@@ -54,6 +60,14 @@ struct CallInner {
     arguments: Option<ByteString>,
     meta: Option<ByteString>,
     progress: Option<ProgressToken>,
+    /// Whether a question can end it: it is run for one round.
+    asks: bool,
+    /// Whether there were rounds before.
+    retried: bool,
+    /// What earlier rounds left, until the round is made.
+    memory: Cell<Option<Box<Memory>>>,
+    /// Made when something asks: most handlers do not.
+    round: OnceCell<Arc<Round>>,
 }
 
 impl Call {
@@ -67,7 +81,19 @@ impl Call {
         meta: Option<ByteString>,
         progress: Option<ProgressToken>,
     ) -> Self {
-        Self(Rc::new(CallInner { origin, data, router: None, target, arguments, meta, progress }))
+        Self(Rc::new(CallInner {
+            origin,
+            data,
+            router: None,
+            target,
+            arguments,
+            meta,
+            progress,
+            asks: false,
+            retried: false,
+            memory: Cell::new(None),
+            round: OnceCell::new(),
+        }))
     }
 
     /// The call as part of a server.
@@ -76,6 +102,52 @@ impl Call {
             call.router = Some(router.clone());
         }
         self
+    }
+
+    /// The call as one round, after others that left this memory.
+    pub(crate) fn in_round(mut self, memory: Option<Box<Memory>>) -> Self {
+        if let Some(call) = Rc::get_mut(&mut self.0) {
+            call.asks = true;
+            call.retried = memory.is_some();
+            call.memory = Cell::new(memory);
+        }
+        self
+    }
+
+    /// The same call once more, with what it remembers.
+    pub(crate) fn again(&self, memory: Memory) -> Self {
+        let call = &*self.0;
+        Self(Rc::new(CallInner {
+            origin: call.origin.clone(),
+            data: call.data.clone(),
+            router: call.router.clone(),
+            target: call.target.clone(),
+            arguments: call.arguments.clone(),
+            meta: call.meta.clone(),
+            progress: call.progress.clone(),
+            asks: call.asks,
+            retried: true,
+            memory: Cell::new(Some(Box::new(memory))),
+            round: OnceCell::new(),
+        }))
+    }
+
+    /// Whether it is not the first round.
+    pub(crate) fn is_retry(&self) -> bool {
+        self.0.retried
+    }
+
+    /// The round that the call is.
+    pub(crate) fn round(&self) -> &Arc<Round> {
+        self.0.round.get_or_init(|| {
+            let memory = self.0.memory.take().map(|memory| *memory).unwrap_or_default();
+            Arc::new(Round::new(memory, self.0.asks))
+        })
+    }
+
+    /// The same, if something needed it before.
+    pub(crate) fn shared_round(&self) -> Option<&Arc<Round>> {
+        self.0.round.get()
     }
 
     /// The server's router; `None` in a call of no server.

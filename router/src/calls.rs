@@ -14,16 +14,21 @@ use crate::{
     completion::{Completers, Completion, Typed},
     contain::{Contained, contain},
     content::ResourceContents,
+    converse::Served,
     era::{self, Revision},
     error::{ErrorCode, McpError, Shown},
     handler::Run,
     id::ProgressToken,
     jsonrpc::{Request, try_encode_result},
     params::Params,
+    peer::{ClientCapability, missing_capabilities},
     prompt::Prompt,
     resource::Contents,
+    result::ToolResult,
+    round::{Ended, Rounds},
     router::Router,
     stamp::{Cache, ResultType},
+    tool::Tool,
 };
 
 /// A request that is being served.
@@ -38,28 +43,51 @@ impl Serving {
     // MCP 2025-11-25 server/tools, Error Handling: an unknown tool is a protocol error. `task` is not looked at: tasks
     // are not offered, and a request with one is served as without
     pub(crate) async fn call_tool(&self) -> Result<Bytes, McpError> {
-        let params = self.params(["name", "arguments", "_meta"])?;
-        let name = params.string("name", self.most())?;
-        let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
-        // what is no object is the tool's to refuse
-        let arguments = params.optional("arguments").map(|raw| self.slice(raw));
-        let call = self.call(name, arguments, params.raw("_meta"))?;
-        self.router.count_call();
-        let mut result = self.run("tools/call", tool.call(call)).await?;
+        let (tool, call) = self.tool_call()?;
+        let start = |call| {
+            self.router.count_call();
+            tool.call(call)
+        };
+        // `converse`, without a future round it: see `the_future_of_a_request_is_small`
+        let mut result = match Rounds::new("tools/call", call.clone(), start(call)).await? {
+            Ended::Complete(result) => result,
+            Ended::Asks(asked) => match Box::pin(self.asked("tools/call", *asked, &start)).await? {
+                Served::Complete(result) => result,
+                Served::InputRequired(response) => return Ok(response),
+                Served::Failed(why) => ToolResult::error(why),
+            },
+        };
         era::tool_result(&mut result, self.revision());
         let head = self.router.head(ResultType::Complete, result.meta.as_mut(), self.revision());
         self.encode(&head, &result)
     }
 
+    fn tool_call(&self) -> Result<(Arc<Tool>, Call), McpError> {
+        let params = self.params(["name", "arguments", "_meta", "inputResponses", "requestState"])?;
+        let name = params.string("name", self.most())?;
+        let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
+        if let Some(missing) = self.missing(tool.client_needs()) {
+            return Err(missing);
+        }
+        // what is no object is the tool's to refuse
+        let arguments = params.optional("arguments").map(|raw| self.slice(raw));
+        Ok((tool, self.round("tools/call", &params, name, arguments)?))
+    }
+
     /// `prompts/get`.
     pub(crate) async fn get_prompt(&self) -> Result<Bytes, McpError> {
-        let params = self.params(["name", "arguments", "_meta"])?;
+        let params = self.params(["name", "arguments", "_meta", "inputResponses", "requestState"])?;
         let name = params.string("name", self.most())?;
         let prompt = self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "name", &name))?;
         let arguments = params.optional_object("arguments")?;
         prompt.check(arguments.map_or("{}", RawValue::get))?;
-        let call = self.call(name, arguments.map(|raw| self.slice(raw)), params.raw("_meta"))?;
-        let mut result = self.run("prompts/get", prompt.run().run(call)).await?;
+        let call = self.round("prompts/get", &params, name, arguments.map(|raw| self.slice(raw)))?;
+        let start = |call| prompt.run().run(call);
+        let mut result = match self.converse("prompts/get", call, start).await? {
+            Served::Complete(result) => result,
+            Served::InputRequired(response) => return Ok(response),
+            Served::Failed(why) => return Err(McpError::new(ErrorCode::INTERNAL_ERROR, why)),
+        };
         if result.description.is_none() {
             result.description.clone_from(&prompt.definition().description);
         }
@@ -73,13 +101,17 @@ impl Serving {
         struct ReadResult {
             contents: Vec<ResourceContents>,
         }
-        let params = self.params(["uri", "_meta"])?;
+        let params = self.params(["uri", "_meta", "inputResponses", "requestState"])?;
         let uri = params.string("uri", self.most())?;
         let (reader, arguments, mime_type, cache) =
             self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
-        let call = self.call(uri.clone(), arguments, params.raw("_meta"))?;
-        let contents = match self.run("resources/read", reader.run(call)).await {
-            Ok(contents) => contents.filter(|contents| !contents.is_empty()),
+        let call = self.round("resources/read", &params, uri.clone(), arguments)?;
+        // MCP 2026-07-28 server/utilities/caching: what a retry reads depends on its answers
+        let cache = if call.is_retry() { Cache::default() } else { cache };
+        let contents = match self.converse("resources/read", call, |call| reader.clone().run(call)).await {
+            Ok(Served::Complete(contents)) => contents.filter(|contents| !contents.is_empty()),
+            Ok(Served::InputRequired(response)) => return Ok(response),
+            Ok(Served::Failed(why)) => return Err(McpError::new(ErrorCode::INTERNAL_ERROR, why)),
             Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => None,
             Err(error) => return Err(error),
         };
@@ -180,6 +212,13 @@ impl Serving {
         }
     }
 
+    /// The error for a client that lacks what a handler cannot do without.
+    fn missing(&self, needs: &[ClientCapability]) -> Option<McpError> {
+        let peer = &self.origin.peer;
+        let lacks = needs.iter().copied().filter(|need| !peer.capabilities.has(*need)).collect::<Vec<_>>();
+        (!lacks.is_empty()).then(|| missing_capabilities(&lacks))
+    }
+
     fn params<const N: usize>(&self, names: [&'static str; N]) -> Result<Params<'_, N>, McpError> {
         Params::read(self.request.params.as_deref(), "", names)
     }
@@ -199,7 +238,7 @@ impl Serving {
     }
 
     /// What the handler's extractors read.
-    fn call(
+    pub(crate) fn call(
         &self,
         target: ByteString,
         arguments: Option<ByteString>,
@@ -221,7 +260,7 @@ impl Serving {
         Contained::new(method, handler).await?
     }
 
-    fn encode(&self, head: &[&[u8]], result: &impl Serialize) -> Result<Bytes, McpError> {
+    pub(crate) fn encode(&self, head: &[&[u8]], result: &impl Serialize) -> Result<Bytes, McpError> {
         let encoded = contain("encode", || try_encode_result(&self.request.id, head, result))?;
         encoded.map_err(|error| {
             log::error!(error:%; "a result does not serialize");

@@ -12,12 +12,13 @@ use schemars::JsonSchema;
 use crate::{
     call::Call,
     elicit::{Elicit, ElicitError, ElicitUrl},
+    era::Feature,
     error::McpError,
     extract::FromCall,
     jsonrpc::encode_notification,
-    peer::ClientCapability,
+    peer::{ClientCapability, missing_capabilities},
     question::Asker,
-    roots::{self, Root, RootsError},
+    roots::Roots,
     sample::{Sample, SamplingRequest},
 };
 
@@ -25,12 +26,32 @@ use crate::{
 ///
 /// What it is asked goes on the call's own stream, and only its own answer to that very question comes back. A question
 /// ends with its call: one that outlives it gets `Gone`. `Send` and cheap to clone.
+///
+/// # From 2026-07-28 on
+///
+/// A server asks by its result there, and the client sends the request again with the answers. The handler is written as
+/// ever: a question that has no answer yet stays pending, **the handler is dropped, and runs again from its beginning** when
+/// the answers are here; then the same question is ready at once. So:
+///
+/// - What stands before a question is done once for each round. It must be safe to repeat; [`once`](Self::once) keeps the
+///   result of what is not.
+/// - Questions that are joined (`try_join`) are asked in one round. One whose future is dropped is not asked, and a handler
+///   that has a result does not wait for its questions. What else a handler waits for beside a question ends with the round.
+/// - A question is known again by what it asks. One that reads differently each time (it names the hour) is asked for ever,
+///   which ends after 16 rounds with an error; give it a `.key(..)`.
+/// - Answers travel in `requestState`, sealed for this request, this principal and ten minutes
+///   ([`StateLimits`](crate::seal::StateLimits)). A client can send one state twice. What may happen only once is the
+///   author's to see to.
+/// - A part of the handler that runs elsewhere (a task, an actor) may ask; it then gets `Gone`, as its call has ended, and
+///   the retry starts it anew.
+/// - Only tools, prompts and readers of resources can ask. In a completer every capability is unsupported.
+/// - An answer that does not fit its form is refused before the handler sees it. Timeouts do not count.
 #[derive(Clone)]
 pub struct Client(pub(crate) Asker);
 
 impl Client {
     pub(crate) fn new(call: &Call) -> Self {
-        Self(Asker { link: call.link().clone(), peer: call.peer().clone() })
+        Self(Asker::new(call))
     }
 
     /// Asks the user to fill in a form; the form is `T`'s schema, the answer is checked against it and parsed.
@@ -90,7 +111,8 @@ impl Client {
         ElicitUrl::new(self.0.clone(), message.into(), url.into())
     }
 
-    /// Tells the client that what a URL elicitation led to is done.
+    /// Tells the client that what a URL elicitation led to is done. Does nothing from 2026-07-28 on, which has no such
+    /// notice.
     ///
     /// # Errors
     ///
@@ -104,6 +126,9 @@ impl Client {
         }
 
         self.0.require(&[ClientCapability::ElicitationUrl])?;
+        if !self.0.peer.revision.has(Feature::UrlElicitationId) {
+            return Ok(());
+        }
         let json = encode_notification("notifications/elicitation/complete", &Params { elicitation_id });
         let room = self.0.link.room(json.len()).await;
         if !self.0.link.is_live() {
@@ -130,16 +155,62 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// See [`RootsError`].
+    /// The question's result is a [`RootsError`](crate::roots::RootsError).
     ///
     /// # Cancellation
     ///
     /// Dropping the future takes the question back.
-    pub async fn roots(&self) -> Result<Vec<Root>, RootsError> {
-        roots::list(&self.0).await
+    pub fn roots(&self) -> Roots {
+        Roots::new(self.0.clone())
     }
 
-    /// Whether the client can be asked: it declared the capability, and the session's revision has it.
+    /// Takes a step that is not to be taken again, and gives its result. Where the handler is run again because it asked
+    /// something after the step, the result comes out of `requestState` and the step is not taken.
+    ///
+    /// `key` names the step: two of one name are one step. The result is sealed, and travels with the client until the call
+    /// is done; it counts against [`StateLimits::sent`](crate::seal::StateLimits::sent). A step that fails is not kept, nor is
+    /// one that is interrupted by a question beside it. In a session the step is simply taken.
+    ///
+    /// This is no protection against a client that sends one retry twice: where something may happen once only, see to that
+    /// where it happens.
+    ///
+    /// ```
+    /// # use actix_mcp_router::{client::Client, elicit::ElicitError};
+    /// # async fn reserve() -> Result<u32, ElicitError> { Ok(7) }
+    /// async fn book(client: Client) -> Result<String, ElicitError> {
+    ///     let table = client.once("reserve", reserve).await?;
+    ///     client.elicit::<()>(format!("table {table}?")).await?;
+    ///     Ok(format!("table {table} is yours"))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of the step.
+    pub async fn once<T, E>(&self, key: &str, step: impl AsyncFnOnce() -> Result<T, E>) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        if let Some(result) = self.0.round.step(key) {
+            return Ok(result);
+        }
+        let result = step().await?;
+        self.0.round.keep_step(key, &result);
+        Ok(result)
+    }
+
+    /// Fails unless the client can be asked for this, so that a call without it ends before it begins.
+    ///
+    /// # Errors
+    ///
+    /// An error of the protocol, so return it as an [`McpError`]: -32021 with `data.requiredCapabilities` from 2026-07-28 on;
+    /// -32600 with the same `data` before, where that code is not defined.
+    // MCP 2026-07-28 basic, Error Codes
+    pub fn require(&self, capability: ClientCapability) -> Result<(), McpError> {
+        if self.supports(capability) { Ok(()) } else { Err(missing_capabilities(&[capability])) }
+    }
+
+    /// Whether the client can be asked: it declared the capability, the revision has it, and this call may ask.
     #[must_use]
     pub fn supports(&self, capability: ClientCapability) -> bool {
         self.0.supports(capability)

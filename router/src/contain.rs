@@ -30,7 +30,7 @@ impl<T> Contained<T> {
     }
 
     /// Drops the future. `Err` if that panicked.
-    fn release(&mut self) -> Result<(), McpError> {
+    pub(crate) fn release(&mut self) -> Result<(), McpError> {
         let Some(future) = self.future.take() else { return Ok(()) };
         contain(self.method, || drop(future))
     }

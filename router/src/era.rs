@@ -275,6 +275,14 @@ pub(crate) fn error(error: &mut McpError, revision: Revision) {
         error.code = ErrorCode::INTERNAL_ERROR;
         error.data = None;
     }
+    let stateless = [
+        ErrorCode::HEADER_MISMATCH,
+        ErrorCode::MISSING_CLIENT_CAPABILITY,
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
+    ];
+    if stateless.contains(&error.code) && !revision.has(Feature::Stateless) {
+        error.code = ErrorCode::INVALID_REQUEST;
+    }
     if error.code == ErrorCode::RESOURCE_NOT_FOUND && !revision.has(Feature::ResourceNotFoundCode) {
         error.code = ErrorCode::INVALID_PARAMS;
     }

@@ -1,6 +1,7 @@
 //! Messages, era rules, method table, handlers and extractors of actix-mcp.
 //!
-//! Knows no actor, no socket and no clock; of actix-web only `HttpRequest` and `web::Data`.
+//! Knows no actor, no socket, and no clock but the one that says whether a sealed state has expired; of actix-web only
+//! `HttpRequest` and `web::Data`.
 
 pub mod call;
 mod calls;
@@ -11,6 +12,7 @@ pub mod client;
 pub mod completion;
 mod contain;
 pub mod content;
+mod converse;
 mod cursor;
 pub mod data;
 pub mod definition;
@@ -43,9 +45,11 @@ pub mod resource;
 pub mod resource_template;
 pub mod result;
 pub mod roots;
+pub mod round;
 pub mod router;
 pub mod sample;
 mod schema;
+pub mod seal;
 pub mod stamp;
 pub mod tool;
 mod uri_template;

@@ -10,9 +10,13 @@ use std::{
 
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
-use crate::{era::Revision, log::Level};
+use crate::{
+    era::Revision,
+    error::{ErrorCode, McpError},
+    log::Level,
+};
 
 /// The client of a session: fixed when the session opens, but for the log level, which the client may change. From
 /// 2026-07-28 on that of one request, which says all of it itself.
@@ -129,6 +133,24 @@ impl ClientCapability {
             Self::Roots => "roots",
         }
     }
+}
+
+/// The error for a request that needs what its client did not declare.
+// MCP 2026-07-28 basic, Error Codes: `requiredCapabilities` has the shape of the client's capabilities
+pub(crate) fn missing_capabilities(needs: &[ClientCapability]) -> McpError {
+    let mut required = Map::new();
+    for need in needs {
+        let mut names = need.name().split('.');
+        let parent = names.next().unwrap_or_default();
+        let parent = required.entry(parent).or_insert_with(|| Value::Object(Map::new()));
+        if let (Some(child), Value::Object(parent)) = (names.next(), parent) {
+            parent.insert(child.to_owned(), Value::Object(Map::new()));
+        }
+    }
+    let names = needs.iter().map(|need| need.name()).collect::<Vec<_>>().join(", ");
+    let message = format!("the client did not declare what this needs: {names}");
+    McpError::new(ErrorCode::MISSING_CLIENT_CAPABILITY, message)
+        .with_data(serde_json::json!({ "requiredCapabilities": required }))
 }
 
 impl fmt::Display for ClientCapability {

@@ -9,9 +9,12 @@ use bytestring::ByteString;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    call::Call,
+    era::Feature,
     jsonrpc,
     link::{AskError, Link, Question},
     peer::{ClientCapability, Peer},
+    round::Round,
 };
 
 /// The longest that a question may wait, whatever its author says.
@@ -22,13 +25,47 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(600);
 pub(crate) struct Asker {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) peer: Arc<Peer>,
+    pub(crate) round: Arc<Round>,
+}
+
+/// What to ask.
+#[derive(Debug)]
+pub(crate) struct Asks<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) params: Bytes,
+    pub(crate) needs: &'static [ClientCapability],
+    /// Where the author said so. Counts in a session only.
+    pub(crate) timeout: Option<Duration>,
+    /// The author's name for it. Counts where there is no session only.
+    pub(crate) key: Option<&'a str>,
+    /// What to call it in an error.
+    pub(crate) about: &'a str,
+}
+
+/// The client's `result`.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) json: ByteString,
+    /// Under which key it came, where it came with a retry.
+    key: Option<String>,
 }
 
 impl Asker {
-    /// Whether the client declared it and the session's revision has it.
+    pub(crate) fn new(call: &Call) -> Self {
+        Self { link: call.link().clone(), peer: call.peer().clone(), round: call.round().clone() }
+    }
+
+    /// Whether what is asked travels in a result, rather than as a request of ours.
+    pub(crate) fn in_rounds(&self) -> bool {
+        self.peer.revision.has(Feature::Stateless)
+    }
+
+    /// Whether the client declared it, the session's revision has it, and this call may ask.
     pub(crate) fn supports(&self, capability: ClientCapability) -> bool {
         let has = |feature| self.peer.revision.has(feature);
-        self.peer.capabilities.has(capability) && capability.feature().is_none_or(has)
+        self.peer.capabilities.has(capability)
+            && capability.feature().is_none_or(has)
+            && (!self.in_rounds() || self.round.asks())
     }
 
     /// Sees early what the session would refuse: without this, a question would wait for room only to be refused.
@@ -39,19 +76,19 @@ impl Asker {
         }
     }
 
-    /// Asks, and waits for the `result`.
+    /// Asks, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
+    /// request.
     ///
     /// # Cancellation
     ///
     /// Dropped while it waits for room, nothing was sent; dropped later, the question is taken back.
-    pub(crate) async fn ask(
-        &self,
-        method: &'static str,
-        params: Bytes,
-        needs: &'static [ClientCapability],
-        timeout: Option<Duration>,
-    ) -> Result<ByteString, AskError> {
+    pub(crate) async fn ask(&self, asks: Asks<'_>) -> Result<Told, AskError> {
+        let Asks { method, params, needs, timeout, key, about } = asks;
         self.require(needs)?;
+        if self.in_rounds() {
+            let answered = self.round.ask(key, method, params, about).await?;
+            return Ok(Told { json: answered.json.get().into(), key: Some(answered.key) });
+        }
         let room = self.link.room(params.len()).await;
         if !self.link.is_live() {
             return Err(AskError::Gone);
@@ -62,7 +99,16 @@ impl Asker {
         // the session drops the sender when the call ends
         let answer = asked.answer.await.unwrap_or(Err(AskError::Gone));
         open.0 = None;
-        answer
+        answer.map(|json| Told { json, key: None })
+    }
+
+    /// What becomes of an answer that does not fit what was asked. In a session its asker is told. A client that sent it with
+    /// its request is, and the asker goes.
+    pub(crate) async fn misfit<E: From<AskError> + From<Misfit>>(&self, told: &Told, misfit: Misfit) -> E {
+        let Some(key) = &told.key else { return misfit.into() };
+        self.round.refuse(key, &misfit);
+        self.round.ended().await;
+        AskError::Gone.into()
     }
 }
 

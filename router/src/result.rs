@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::{
     content::{Content, MetaMap},
     error::McpError,
+    round::InputRequired,
     schema::{self, Checked, SchemaError},
 };
 
@@ -106,6 +107,12 @@ pub trait IntoToolResult {
     ///
     /// A protocol error: the request failed, rather than the tool.
     fn into_tool_result(self) -> Result<ToolResult, McpError>;
+
+    /// What is to be asked before there is a result. Not for use by hand.
+    #[doc(hidden)]
+    fn take_input_required(&mut self) -> Option<InputRequired> {
+        None
+    }
 }
 
 impl IntoToolResult for ToolResult {
@@ -197,6 +204,10 @@ impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
             Ok(value) => value.into_tool_result(),
             Err(err) => err.into_tool_error(),
         }
+    }
+
+    fn take_input_required(&mut self) -> Option<InputRequired> {
+        self.as_mut().ok()?.take_input_required()
     }
 }
 

@@ -1,14 +1,22 @@
 //! The client's roots: the directories it wants the server to work in.
 
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
 use bytes::Bytes;
+use futures_util::FutureExt;
 use serde::Deserialize;
 
 use crate::{
     content::MetaMap,
     error::McpError,
+    lazy::Lazy,
     link::AskError,
     peer::ClientCapability,
-    question::{self, Asker, Misfit},
+    question::{self, Asker, Asks, Misfit},
 };
 
 /// One root.
@@ -81,16 +89,64 @@ impl From<RootsError> for String {
     }
 }
 
-pub(crate) async fn list(asker: &Asker) -> Result<Vec<Root>, RootsError> {
+/// A question for the client's roots on its way. Nothing is sent before it is first polled.
+#[must_use = "a question is asked when it is awaited"]
+#[derive(Debug)]
+pub struct Roots(Lazy<Parts, Result<Vec<Root>, RootsError>>);
+
+#[derive(Debug)]
+struct Parts {
+    asker: Asker,
+    key: Option<String>,
+}
+
+impl Roots {
+    pub(crate) fn new(asker: Asker) -> Self {
+        Self(Lazy::Idle(Parts { asker, key: None }))
+    }
+
+    /// Names the question for the client, and knows its answer by that name. From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.0.idle() {
+            parts.key = Some(key.into());
+        }
+        self
+    }
+}
+
+impl Future for Roots {
+    type Output = Result<Vec<Root>, RootsError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll(cx, |parts| parts.ask().boxed())
+    }
+}
+
+pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::Roots];
+/// The parameters of the question.
+pub(crate) const PARAMS: Bytes = Bytes::from_static(b"{}");
+
+impl Parts {
+    async fn ask(self) -> Result<Vec<Root>, RootsError> {
+        let Self { asker, key } = self;
+        let (method, key) = ("roots/list", key.as_deref());
+        let asks = Asks { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
+        let told = asker.ask(asks).await?;
+        match read(&told.json) {
+            Ok(roots) => Ok(roots),
+            Err(misfit) => Err(asker.misfit(&told, misfit).await),
+        }
+    }
+}
+
+/// The roots that an answer lists.
+pub(crate) fn read(json: &str) -> Result<Vec<Root>, Misfit> {
     #[derive(Deserialize)]
     struct Answer {
         roots: Vec<Root>,
     }
 
-    let params = Bytes::from_static(b"{}");
-    let answer = asker.ask("roots/list", params, &[ClientCapability::Roots], None).await?;
-    let answer: Answer = question::read(&answer, "roots")?;
-    Ok(answer.roots)
+    question::read(json, "roots").map(|Answer { roots }| roots)
 }
 
 #[cfg(test)]

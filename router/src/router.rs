@@ -9,6 +9,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::SystemTime,
 };
 
 use actix_web::HttpRequest;
@@ -26,6 +27,7 @@ use crate::{
     prompt::Prompt,
     resource::Resource,
     resource_template::ResourceTemplate,
+    seal::{Seal, StateKey, StateLimits},
     stamp::{Cache, Stamps},
     tool::Tool,
 };
@@ -52,6 +54,9 @@ pub struct Router {
     names_itself: bool,
     /// Made when the first result needs them; what they are made of is fixed by then.
     stamps: OnceLock<Stamps>,
+    pub(crate) seal: Seal,
+    /// For whom a `requestState` is; the server's name otherwise.
+    audience: Option<String>,
 }
 
 /// A capability of a server that depends on what is registered.
@@ -105,6 +110,8 @@ impl Router {
             cache: Cache::default(),
             names_itself: true,
             stamps: OnceLock::new(),
+            seal: Seal::default(),
+            audience: None,
         }
     }
 
@@ -145,6 +152,31 @@ impl Router {
 
     pub(crate) fn stamps(&self) -> &Stamps {
         self.stamps.get_or_init(|| Stamps::of(self))
+    }
+
+    /// Sets the keys that `requestState` is sealed with: the first seals, all open. None is one of this process.
+    pub fn set_state_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
+        self.seal.set_keys(keys);
+    }
+
+    /// Sets how large a `requestState` may be, and how long it is good for.
+    pub fn set_state_limits(&mut self, limits: StateLimits) {
+        self.seal.limits = limits;
+    }
+
+    /// Sets what tells the time where a `requestState` may have expired. The system's clock by default.
+    pub fn set_clock(&mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) {
+        self.seal.clock = Arc::new(clock);
+    }
+
+    /// For whom a `requestState` is good.
+    pub(crate) fn audience(&self) -> &str {
+        self.audience.as_deref().unwrap_or(&self.info.name)
+    }
+
+    /// Sets for whom a `requestState` is good: the server's name by default.
+    pub fn set_audience(&mut self, audience: impl Into<String>) {
+        self.audience = Some(audience.into());
     }
 
     /// What the server calls itself.

@@ -89,7 +89,6 @@ pub(crate) struct Stamps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultType {
     Complete,
-    #[expect(dead_code, reason = "handlers cannot ask yet where there is no session")]
     InputRequired,
 }
 

@@ -20,6 +20,8 @@ mod foreign;
 mod gate;
 mod goers;
 mod h2c;
+#[path = "../wire/interview.rs"]
+mod interview;
 mod kept;
 mod limits;
 mod listens;
@@ -37,6 +39,7 @@ mod refused;
 mod repeated;
 mod requests;
 mod resumes;
+mod rounds;
 mod served;
 mod sessions;
 mod shutdowns;

@@ -12,6 +12,7 @@ use actix_mcp_router::{
     resource::Resource,
     resource_template::ResourceTemplate,
     router::{Capability, Router},
+    seal::{StateKey, StateLimits},
     stamp::Cache,
     tool::IntoTool,
 };
@@ -300,6 +301,44 @@ impl Server {
     #[track_caller]
     pub fn anonymous(mut self) -> Self {
         self.build().set_names_itself(false);
+        self
+    }
+
+    /// Sets the keys under which `requestState` is sealed, which carries a call that asked something through the client: the
+    /// first seals, all open. A server of several nodes gives all of them the same; to change a key, put the new one first
+    /// and leave the old one for as long as states live.
+    ///
+    /// Without a key, the process makes one: then no other process can serve a retry, and none after this one.
+    ///
+    /// ```
+    /// # use actix_mcp_transports::server::Server;
+    /// let new = "a secret of at least 32 random characters";
+    /// let old = "the secret before";
+    /// let server = Server::new("shop", "1.0.0").state_keys([new, old]);
+    /// let server = Server::new("shop", "1.0.0").state_keys([[7; 32]]);
+    /// ```
+    // MCP 2026-07-28 basic/patterns/mrtr, Server Requirements 4: MUST protect its integrity
+    #[must_use]
+    #[track_caller]
+    pub fn state_keys(mut self, keys: impl IntoIterator<Item = impl Into<StateKey>>) -> Self {
+        self.build().set_state_keys(keys.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets how large a `requestState` may be, and how long it is good for; see [`StateLimits`] for units and defaults.
+    #[must_use]
+    #[track_caller]
+    pub fn state_limits(mut self, limits: StateLimits) -> Self {
+        self.build().set_state_limits(limits);
+        self
+    }
+
+    /// Sets for whom a `requestState` is good: servers of the same audience and the same key take each other's. The server's
+    /// name by default.
+    #[must_use]
+    #[track_caller]
+    pub fn state_audience(mut self, audience: impl Into<String>) -> Self {
+        self.build().set_audience(audience);
         self
     }
 

@@ -121,18 +121,19 @@ impl Form {
         to_raw_value(&root).map(Some).map_err(|err| whole(&err.to_string()))
     }
 
-    /// Checks the content of an answer against the schema that was sent, then parses it.
-    pub(crate) fn read<T: DeserializeOwned>(
-        &self,
-        schema: &RawValue,
-        content: Option<Value>,
-    ) -> Result<T, Misfit> {
+    /// Checks the content of an answer against the schema that was sent.
+    pub(crate) fn check(&self, schema: &RawValue, content: Option<Value>) -> Result<Value, Misfit> {
         // an accept without content is one without entries; what is required is then missed by name
         let content = content.unwrap_or_else(|| Value::Object(Map::new()));
         if !content.is_object() {
             return Err(Misfit::new("content", "it is no object"));
         }
         validate(schema, &content)?;
+        Ok(content)
+    }
+
+    /// Parses what was checked.
+    pub(crate) fn parse<T: DeserializeOwned>(&self, content: &Value) -> Result<T, Misfit> {
         let json = if self.is_unit { "null".to_owned() } else { content.to_string() };
         question::read(&json, "content")
     }

@@ -14,6 +14,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -27,14 +28,16 @@ use self::{
     form::{Form, Stands},
 };
 use crate::{
+    era::Revision,
     error::McpError,
     lazy::Lazy,
     link::AskError,
     peer::ClientCapability,
-    question::{self, Asker, Misfit},
+    question::{self, Asker, Asks, Misfit},
 };
 
 pub use self::url::ElicitUrl;
+pub(crate) use self::url::{NEEDS as NEEDS_URL, fresh_id, params as url_params};
 
 /// Why there is no answer to an elicitation.
 ///
@@ -135,11 +138,14 @@ enum Action {
 }
 
 impl Answer {
+    pub(crate) fn read(json: &str) -> Result<Self, Misfit> {
+        question::read(json, "action")
+    }
+
     /// The content of an answer that was accepted.
-    pub(crate) fn accepted(json: &str) -> Result<Option<Value>, ElicitError> {
-        let answer: Self = question::read(json, "action")?;
-        match answer.action {
-            Action::Accept => Ok(answer.content),
+    pub(crate) fn accepted(self) -> Result<Option<Value>, ElicitError> {
+        match self.action {
+            Action::Accept => Ok(self.content),
             Action::Decline => Err(ElicitError::Declined),
             Action::Cancel => Err(ElicitError::Cancelled),
         }
@@ -158,14 +164,34 @@ struct Parts {
     message: String,
     schema: Source,
     timeout: Option<Duration>,
+    key: Option<String>,
 }
 
 /// Where the form comes from.
-enum Source {
+pub(crate) enum Source {
     /// From a type, whose schema is made when the question is asked.
     Derived(fn() -> Value),
     /// From the author, sent as it is.
     Written(Result<Box<RawValue>, String>),
+}
+
+/// A form in the terms of a revision.
+pub(crate) struct Ready {
+    form: Form,
+    schema: Box<RawValue>,
+    /// The parameters of the question.
+    pub(crate) params: Bytes,
+}
+
+impl Ready {
+    /// What the answer says, held against the form that was sent. What fits the form and not `T` is for the handler.
+    pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, ElicitError>, Misfit> {
+        let content = match Answer::read(json)?.accepted() {
+            Ok(content) => self.form.check(&self.schema, content)?,
+            Err(error) => return Ok(Err(error)),
+        };
+        Ok(self.form.parse(&content).map_err(ElicitError::from))
+    }
 }
 
 fn derive<T: JsonSchema>() -> Value {
@@ -178,20 +204,20 @@ impl<T: DeserializeOwned> Elicit<T> {
     where
         T: JsonSchema,
     {
-        Self::new(asker, message, Source::Derived(derive::<T>))
+        Self::new(asker, message, Source::derived::<T>())
     }
 
     pub(crate) fn written(asker: Asker, message: String, schema: &impl Serialize) -> Self {
-        let schema = to_raw_value(schema).map_err(|err| err.to_string());
-        Self::new(asker, message, Source::Written(schema))
+        Self::new(asker, message, Source::written(schema))
     }
 
     fn new(asker: Asker, message: String, schema: Source) -> Self {
-        let parts = Parts { asker, message, schema, timeout: None };
+        let parts = Parts { asker, message, schema, timeout: None, key: None };
         Self { state: Lazy::Idle(parts), answer: PhantomData }
     }
 
-    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most.
+    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most. Without a
+    /// session nobody waits.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.timeout = Some(timeout);
@@ -202,7 +228,16 @@ impl<T: DeserializeOwned> Elicit<T> {
     /// Asks with this schema instead of `T`'s own, sent as it is written. The answer still has to parse into `T`.
     pub fn schema(mut self, schema: impl Serialize) -> Self {
         if let Some(parts) = self.state.idle() {
-            parts.schema = Source::Written(to_raw_value(&schema).map_err(|err| err.to_string()));
+            parts.schema = Source::written(&schema);
+        }
+        self
+    }
+
+    /// Names the question for the client, and knows its answer by that name, where it is otherwise known by what it asks.
+    /// From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.key = Some(key.into());
         }
         self
     }
@@ -230,31 +265,58 @@ struct Params<'a> {
     requested_schema: &'a RawValue,
 }
 
-const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationForm];
+pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationForm];
 
 impl Parts {
     async fn ask<T: DeserializeOwned>(self) -> Result<T, ElicitError> {
-        self.asker.require(NEEDS)?;
-        let (form, schema) = self.form()?;
-        let params = Params { message: &self.message, requested_schema: &schema };
-        let params =
-            question::encode(&params).map_err(|err| Unfit::new("requestedSchema", err.to_string()))?;
-        let answer = self.asker.ask("elicitation/create", params, NEEDS, self.timeout).await?;
-        let content = Answer::accepted(&answer)?;
-        Ok(form.read(&schema, content)?)
+        let Self { asker, message, schema, timeout, key } = self;
+        asker.require(NEEDS)?;
+        let ready = schema.ready(&message, asker.peer.revision)?;
+        let asks = Asks {
+            method: "elicitation/create",
+            params: ready.params.clone(),
+            needs: NEEDS,
+            timeout,
+            key: key.as_deref(),
+            about: &message,
+        };
+        let told = asker.ask(asks).await?;
+        let misfit = match ready.read(&told.json) {
+            Ok(answer) => return answer,
+            Err(misfit) => misfit,
+        };
+        Err(asker.misfit(&told, misfit).await)
+    }
+}
+
+impl Source {
+    pub(crate) fn derived<T: JsonSchema>() -> Self {
+        Self::Derived(derive::<T>)
     }
 
-    /// The form, and the schema that asks for it in this session.
-    fn form(&self) -> Result<(Form, Box<RawValue>), ElicitError> {
-        let revision = self.asker.peer.revision;
+    pub(crate) fn written(schema: &impl Serialize) -> Self {
+        Self::Written(to_raw_value(schema).map_err(|err| err.to_string()))
+    }
+
+    /// The question as a revision has it.
+    pub(crate) fn ready(&self, message: &str, revision: Revision) -> Result<Ready, ElicitError> {
+        let (form, schema) = self.form(revision)?;
+        let params = Params { message, requested_schema: &schema };
+        let params =
+            question::encode(&params).map_err(|err| Unfit::new("requestedSchema", err.to_string()))?;
+        Ok(Ready { form, schema, params })
+    }
+
+    /// The form, and the schema that asks for it at a revision.
+    fn form(&self, revision: Revision) -> Result<(Form, Box<RawValue>), ElicitError> {
         let unsupported = ElicitError::Unsupported(ClientCapability::ElicitationForm);
-        match &self.schema {
-            Source::Derived(derive) => {
+        match self {
+            Self::Derived(derive) => {
                 let form = Form::derived(derive())?;
                 let schema = form.encode(revision)?.ok_or(unsupported)?;
                 Ok((form, schema))
             }
-            Source::Written(schema) => {
+            Self::Written(schema) => {
                 let schema = schema.clone().map_err(|reason| Unfit::new("requestedSchema", reason))?;
                 let form = Form::written(&schema)?;
                 match form.stands(revision) {
@@ -267,6 +329,12 @@ impl Parts {
                 }
             }
         }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Source")
     }
 }
 

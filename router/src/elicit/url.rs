@@ -10,14 +10,16 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use serde::Serialize;
 
 use super::{Answer, ElicitError, form};
 use crate::{
+    era::{Feature, Revision},
     lazy::Lazy,
     peer::ClientCapability,
-    question::{self, Asker},
+    question::{self, Asker, Asks},
 };
 
 /// A URL on its way to the user. Nothing is sent before it is first polled.
@@ -35,16 +37,17 @@ struct Parts {
     url: String,
     id: String,
     timeout: Option<Duration>,
+    key: Option<String>,
 }
 
 impl ElicitUrl {
     pub(crate) fn new(asker: Asker, message: String, url: String) -> Self {
         let id = fresh_id();
-        let parts = Parts { asker, message, url, id: id.clone(), timeout: None };
+        let parts = Parts { asker, message, url, id: id.clone(), timeout: None, key: None };
         Self { id, state: Lazy::Idle(parts) }
     }
 
-    /// The elicitation's id, by which [`Client::elicitation_complete`](crate::client::Client::elicitation_complete) names it.
+    /// The elicitation's id, which the client is told up to 2025-11-25, and by which [`Client::elicitation_complete`](crate::client::Client::elicitation_complete) names it.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -55,6 +58,14 @@ impl ElicitUrl {
         if let Some(parts) = self.state.idle() {
             parts.id = id.into();
             self.id.clone_from(&parts.id);
+        }
+        self
+    }
+
+    /// Names the question for the client, and knows its answer by that name. From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.key = Some(key.into());
         }
         self
     }
@@ -79,7 +90,7 @@ impl Future for ElicitUrl {
 /// An id that no other elicitation has: two words of a hash whose keys are the process's own, over a count.
 ///
 /// It names an elicitation to the client that got it and opens nothing, so it need not be a secret.
-fn fresh_id() -> String {
+pub(crate) fn fresh_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let word = || {
@@ -96,21 +107,40 @@ struct Params<'a> {
     mode: &'static str,
     message: &'a str,
     url: &'a str,
-    elicitation_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elicitation_id: Option<&'a str>,
 }
 
-const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationUrl];
+pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationUrl];
 
 impl Parts {
     async fn ask(self) -> Result<(), ElicitError> {
-        self.asker.require(NEEDS)?;
-        // MCP 2025-11-25 client/elicitation: the url parameter MUST contain a valid URL
-        if !form::is_uri(&self.url) {
-            return Err(ElicitError::Url);
+        let Self { asker, message, url, id, timeout, key } = self;
+        asker.require(NEEDS)?;
+        let params = params(&message, &url, &id, asker.peer.revision)?;
+        let asks = Asks {
+            method: "elicitation/create",
+            params,
+            needs: NEEDS,
+            timeout,
+            key: key.as_deref(),
+            about: &message,
+        };
+        let told = asker.ask(asks).await?;
+        match Answer::read(&told.json) {
+            Ok(answer) => answer.accepted().map(drop),
+            Err(misfit) => Err(asker.misfit(&told, misfit).await),
         }
-        let params = Params { mode: "url", message: &self.message, url: &self.url, elicitation_id: &self.id };
-        let params = question::encode(&params).map_err(|_| ElicitError::Url)?;
-        let answer = self.asker.ask("elicitation/create", params, NEEDS, self.timeout).await?;
-        Answer::accepted(&answer).map(drop)
     }
+}
+
+/// The question as a revision has it.
+pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> Result<Bytes, ElicitError> {
+    // MCP 2025-11-25 client/elicitation: the url parameter MUST contain a valid URL
+    if !form::is_uri(url) {
+        return Err(ElicitError::Url);
+    }
+    let elicitation_id = revision.has(Feature::UrlElicitationId).then_some(id);
+    let params = Params { mode: "url", message, url, elicitation_id };
+    question::encode(&params).map_err(|_| ElicitError::Url)
 }

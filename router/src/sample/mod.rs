@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 
 use crate::{
@@ -18,8 +19,8 @@ use crate::{
     error::McpError,
     lazy::Lazy,
     link::AskError,
-    peer::ClientCapability,
-    question::{self, Asker, Misfit},
+    peer::{ClientCapability, Peer},
+    question::{self, Asker, Asks, Misfit},
 };
 
 pub use self::{
@@ -98,17 +99,27 @@ struct Parts {
     asker: Asker,
     request: SamplingRequest,
     timeout: Option<Duration>,
+    key: Option<String>,
 }
 
 impl Sample {
     pub(crate) fn new(asker: Asker, request: SamplingRequest) -> Self {
-        Self(Lazy::Idle(Parts { asker, request, timeout: None }))
+        Self(Lazy::Idle(Parts { asker, request, timeout: None, key: None }))
     }
 
     /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         if let Some(parts) = self.0.idle() {
             parts.timeout = Some(timeout);
+        }
+        self
+    }
+
+    /// Names the question for the client, and knows its answer by that name, where it is otherwise known by what it asks.
+    /// From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.0.idle() {
+            parts.key = Some(key.into());
         }
         self
     }
@@ -127,22 +138,40 @@ const NEEDS_TOOLS: &[ClientCapability] = &[ClientCapability::Sampling, ClientCap
 
 impl Parts {
     async fn ask(self) -> Result<SamplingResult, SampleError> {
-        let Self { asker, mut request, timeout } = self;
-        // MCP 2025-11-25 client/sampling: MUST NOT send tool-enabled requests to clients without sampling.tools
-        let needs = if request.uses_tools() { NEEDS_TOOLS } else { NEEDS };
+        let Self { asker, request, timeout, key } = self;
+        let needs = needs(&request);
         asker.require(needs)?;
-        request.check()?;
-        // MCP 2025-11-25 client/sampling, Capabilities: SHOULD NOT without sampling.context, which older ones do not have
-        let declares_context = asker.peer.revision.has(Feature::SamplingContextCapability);
-        if declares_context && !asker.peer.capabilities.sampling_context {
-            request.include_context = None;
+        let params = params(request, &asker.peer)?;
+        let (method, key) = ("sampling/createMessage", key.as_deref());
+        let told = asker.ask(Asks { method, params, needs, timeout, key, about: method }).await?;
+        match read(&told.json) {
+            Ok(result) => Ok(result),
+            Err(misfit) => Err(asker.misfit(&told, misfit).await),
         }
-        request.fit(asker.peer.revision);
-        let params = question::encode(&request)
-            .map_err(|_| SampleError::Malformed("a part of it has no JSON form"))?;
-        let answer = asker.ask("sampling/createMessage", params, needs, timeout).await?;
-        Ok(question::read(&answer, "result")?)
     }
+}
+
+/// What a client must have declared.
+// MCP 2025-11-25 client/sampling: MUST NOT send tool-enabled requests to clients without sampling.tools
+pub(crate) fn needs(request: &SamplingRequest) -> &'static [ClientCapability] {
+    if request.uses_tools() { NEEDS_TOOLS } else { NEEDS }
+}
+
+/// The question as a client can be asked it.
+pub(crate) fn params(mut request: SamplingRequest, peer: &Peer) -> Result<Bytes, SampleError> {
+    request.check()?;
+    // MCP 2025-11-25 client/sampling, Capabilities: SHOULD NOT without sampling.context, which older ones do not have
+    let declares_context = peer.revision.has(Feature::SamplingContextCapability);
+    if declares_context && !peer.capabilities.sampling_context {
+        request.include_context = None;
+    }
+    request.fit(peer.revision);
+    question::encode(&request).map_err(|_| SampleError::Malformed("a part of it has no JSON form"))
+}
+
+/// The completion that an answer is.
+pub(crate) fn read(json: &str) -> Result<SamplingResult, Misfit> {
+    question::read(json, "result")
 }
 
 #[cfg(test)]

@@ -95,7 +95,12 @@ where
             if let Err(err) = tool.check_arguments(&call) {
                 return refusal(&call, err);
             }
-            let output = self.handler.call(values).await;
+            let mut output = self.handler.call(values).await;
+            if let Some(input) = output.take_input_required() {
+                // the round ends with it: nobody looks at the result
+                call.round().ask_by_hand(input);
+                return Ok(ToolResult::new());
+            }
             output.into_tool_result().map(|result| tool.finish(result))
         })
     }

@@ -14,6 +14,7 @@ use crate::{
     definition::{ToolAnnotations, ToolDefinition},
     error::{ErrorCode, McpError},
     extract::{About, Needs, bad, cut, in_one_line, told},
+    peer::ClientCapability,
     result::{OutputSchema, ToolResult, unusable},
     schema::{self, Checked, SchemaError, headers::Mirrored},
 };
@@ -70,6 +71,8 @@ pub struct Tool {
     /// The arguments that clients repeat in headers, as the listed schema marks them; an error as in `input`.
     mirrored: Result<Vec<Mirrored>, SchemaError>,
     needs: Needs,
+    /// What a client must have declared.
+    client_needs: Vec<ClientCapability>,
     run: Arc<dyn Invoke>,
 }
 
@@ -131,7 +134,8 @@ impl Tool {
         };
         let input = schema.and_then(schema::derived_input);
         let output = output.map(|output| output.0);
-        Self { definition, input, output, mirrored: Ok(Vec::new()), needs, run }.listed()
+        let client_needs = Vec::new();
+        Self { definition, input, output, mirrored: Ok(Vec::new()), needs, client_needs, run }.listed()
     }
 
     /// Puts the schemas into the definition.
@@ -144,6 +148,18 @@ impl Tool {
             self.definition.output_schema = Some(output.listed.clone());
         }
         self
+    }
+
+    /// Refuses calls of clients that did not declare this, before the handler runs: as
+    /// [`Client::require`](crate::client::Client::require) does from within. May be used several times.
+    #[must_use]
+    pub fn requires(mut self, capability: ClientCapability) -> Self {
+        self.client_needs.push(capability);
+        self
+    }
+
+    pub(crate) fn client_needs(&self) -> &[ClientCapability] {
+        &self.client_needs
     }
 
     /// The name to show to people.

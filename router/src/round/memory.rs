@@ -1,0 +1,121 @@
+//! What a call remembers from one round to the next: answers, steps that were taken, the author's own state.
+//!
+//! It travels with the client, sealed. Nothing of it is kept here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{
+    error::McpError,
+    seal::{self, Binding, Seal, Unsealed},
+};
+
+/// What earlier rounds left.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// How many rounds there were.
+    pub(super) rounds: u32,
+    /// By the key of their question.
+    pub(super) answers: BTreeMap<String, Box<RawValue>>,
+    /// What steps resulted in, by their key.
+    pub(super) steps: BTreeMap<String, Box<RawValue>>,
+    /// The author's own state.
+    pub(super) own: Option<String>,
+}
+
+/// The form in which it is sealed.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    rounds: u32,
+    /// The keys that were asked last: only these are taken from the answers that come.
+    open: Vec<String>,
+    answers: BTreeMap<String, Box<RawValue>>,
+    steps: BTreeMap<String, Box<RawValue>>,
+    own: Option<String>,
+}
+
+impl Memory {
+    /// What a request brings along; `None` if it is no retry.
+    ///
+    /// # Errors
+    ///
+    /// -32602: one and the same for a `requestState` that is not good for the request, whatever is wrong with it; and for
+    /// `inputResponses` that are no object.
+    pub(crate) fn recall(
+        seal: &Seal,
+        bound: impl FnOnce() -> Binding,
+        state: Option<&RawValue>,
+        responses: Option<&RawValue>,
+    ) -> Result<Option<Self>, McpError> {
+        if state.is_none() && responses.is_none() {
+            return Ok(None);
+        }
+        let mut kept = None;
+        if let Some(state) = state {
+            let state: String = serde_json::from_str(state.get()).map_err(|_| seal::refused())?;
+            kept = Some(seal.open(&state, &bound())?);
+        }
+        let responses: BTreeMap<String, Box<RawValue>> = match responses {
+            Some(responses) => serde_json::from_str(responses.get())
+                .map_err(|_| McpError::invalid_params("`inputResponses` is not an object"))?,
+            None => BTreeMap::new(),
+        };
+        let Some(kept) = &kept else { return Ok(Some(Self { answers: responses, ..Self::default() })) };
+        let Kept { rounds, open, mut answers, steps, own } =
+            serde_json::from_slice(kept).map_err(|_| seal::refused())?;
+        // MCP 2026-07-28 basic/patterns/mrtr, Error Handling: SHOULD ignore any information it does not recognize
+        answers.extend(responses.into_iter().filter(|(key, _)| open.contains(key)));
+        Ok(Some(Self { rounds, answers, steps, own }))
+    }
+
+    /// Seals it for the round in which these keys are asked.
+    pub(crate) fn seal<'a>(
+        self,
+        seal: &Seal,
+        bound: &Binding,
+        open: impl Iterator<Item = &'a str>,
+    ) -> Result<String, Unsealed> {
+        let Self { rounds, answers, steps, own } = self;
+        let kept = Kept { rounds: rounds + 1, open: open.map(str::to_owned).collect(), answers, steps, own };
+        let kept = serde_json::to_vec(&kept).map_err(|_| Unsealed::Failed)?;
+        seal.seal(&kept, bound)
+    }
+
+    /// How many rounds there were.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// One round more, in a session, where nothing is sealed.
+    pub(crate) fn count_round(&mut self) {
+        self.rounds += 1;
+    }
+
+    /// The author's own state, for the next round.
+    pub(crate) fn set_own(&mut self, state: Option<String>) {
+        self.own = state;
+    }
+
+    /// Keeps the answer to a request of ours.
+    pub(crate) fn keep_answer(&mut self, key: String, json: &str) {
+        if let Ok(json) = RawValue::from_string(json.to_owned()) {
+            self.answers.insert(key, json);
+        }
+    }
+
+    /// What a step resulted in, if it was taken and its result still is of that type.
+    pub(super) fn step<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        serde_json::from_str(self.steps.get(key)?.get()).ok()
+    }
+
+    pub(super) fn keep_step(&mut self, key: &str, result: &impl Serialize) {
+        match to_raw_value(result) {
+            Ok(result) => {
+                self.steps.insert(key.to_owned(), result);
+            }
+            Err(error) => log::error!(key, error:%; "a step's result has no JSON: the step is taken again"),
+        }
+    }
+}
