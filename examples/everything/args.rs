@@ -20,7 +20,7 @@ usage: everything [--http ADDR:PORT | --stdio] [FLAG]...
   --allow-origin ORIGIN      a web origin beside those of this machine; repeatable
   --allow-host HOST          a host beside those of this machine; repeatable
   --bearer NAME=TOKEN        ask for a token, which acts for NAME; repeatable
-  --state-key HEX            64 hex digits; without effect as yet
+  --state-key HEX            64 hex digits: seals what a call remembers between its questions; repeatable, the first seals
   --json-response            answer in plain JSON where the client takes both
   --odd-names                offer two tools with odd names
   --stateless-only           not served yet
@@ -57,6 +57,7 @@ pub(crate) struct Options {
     page_size: Option<NonZeroUsize>,
     origins: Vec<String>,
     hosts: Vec<String>,
+    state_keys: Vec<[u8; 32]>,
     json_response: bool,
 }
 
@@ -81,7 +82,7 @@ impl Command {
                 "--allow-origin" => options.origins.push(value()?),
                 "--allow-host" => options.hosts.push(value()?),
                 "--bearer" => tokens.add(&value()?)?,
-                "--state-key" => check_key(&value()?)?,
+                "--state-key" => options.state_keys.push(key(&value()?)?),
                 "--json-response" => options.json_response = true,
                 "--odd-names" => odd_names = true,
                 "--stateless-only" => {
@@ -119,6 +120,9 @@ impl Options {
         if let Some(entries) = self.page_size {
             server = server.page_size(entries.get());
         }
+        if !self.state_keys.is_empty() {
+            server = server.state_keys(self.state_keys);
+        }
         if self.json_response {
             server = server.json_response();
         }
@@ -148,8 +152,11 @@ fn number<T: FromStr<Err: Display>>(flag: &str, text: &str) -> Result<T, String>
     text.parse().map_err(|err| format!("{flag} {text}: {err}"))
 }
 
-/// The key seals the state of calls without a session, of which there are none yet.
-fn check_key(hex: &str) -> Result<(), String> {
-    let valid = hex.len() == 64 && hex.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if valid { Ok(()) } else { Err("--state-key takes 64 hex digits".to_owned()) }
+/// A key as it is written: two hex digits a byte.
+fn key(hex: &str) -> Result<[u8; 32], String> {
+    let digits: Option<Vec<_>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
+    let bytes: Option<Vec<_>> = digits.and_then(|digits| {
+        digits.chunks(2).map(|byte| u8::try_from(byte[0] * 16 + byte.get(1)?).ok()).collect()
+    });
+    bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| "--state-key takes 64 hex digits".to_owned())
 }

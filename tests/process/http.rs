@@ -48,11 +48,6 @@ impl Site {
     }
 
     fn request(&self, method: &str, body: &str) -> Response {
-        Response::of(self.send(method, "application/json, text/event-stream", "", body))
-    }
-
-    /// A request with these headers more, each a whole line.
-    fn send(&self, method: &str, accept: &str, more: &str, body: &str) -> TcpStream {
         let mut connection = TcpStream::connect(&self.addr).expect("it listens");
         connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
         let session = match &*self.session {
@@ -61,12 +56,23 @@ impl Site {
         };
         write!(
             connection,
-            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: {accept}\r\nContent-Type: application/json\r\n{more}{session}Content-Length: {}\r\n\r\n{body}",
+            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n{session}Content-Length: {}\r\n\r\n{body}",
             self.addr,
             body.len()
         )
         .expect("it reads");
-        connection
+        let mut lines = BufReader::new(connection);
+        let mut headers = Vec::new();
+        loop {
+            let mut line = String::new();
+            lines.read_line(&mut line).expect("it answers");
+            match line.trim_end() {
+                "" => break,
+                line => headers.push(line.to_owned()),
+            }
+        }
+        let status = headers[0].split(' ').nth(1).expect("a status").parse().expect("a status");
+        Response { status, headers, lines }
     }
 
     fn post(&self, message: &Value) -> Response {
@@ -76,19 +82,6 @@ impl Site {
     fn call(&self, id: u32, tool: &str, arguments: Value) -> Response {
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
         self.post(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
-    }
-
-    /// A call that speaks for itself.
-    fn modern_call(&self, accept: &str, tool: &str, arguments: Value) -> TcpStream {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": 1,
-        });
-        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let more =
-            format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n");
-        self.send("POST", accept, &more, &body.to_string())
     }
 
     fn signal(&self, name: &str) {
@@ -114,22 +107,6 @@ impl Site {
 }
 
 impl Response {
-    /// Waits for the head.
-    fn of(connection: TcpStream) -> Self {
-        let mut lines = BufReader::new(connection);
-        let mut headers = Vec::new();
-        loop {
-            let mut line = String::new();
-            lines.read_line(&mut line).expect("it answers");
-            match line.trim_end() {
-                "" => break,
-                line => headers.push(line.to_owned()),
-            }
-        }
-        let status = headers[0].split(' ').nth(1).expect("a status").parse().expect("a status");
-        Self { status, headers, lines }
-    }
-
     /// Reads to the line that has `text` in it.
     fn line_with(&mut self, text: &str) -> String {
         loop {
@@ -189,26 +166,6 @@ fn told_to_stop_it_ends_although_a_call_does_not() {
     site.signal("TERM");
     let rest = running.rest();
     assert!(!rest.contains("\"result\""), "{rest}");
-    site.ends_well();
-}
-
-#[test]
-fn told_to_stop_it_lets_calls_that_speak_for_themselves_end_and_stops_those_that_do_not() {
-    const BOTH: &str = "application/json, text/event-stream";
-    let site = Site::start("feedback");
-    let mut ending = Response::of(site.modern_call(BOTH, "countdown", json!({ "from": 30, "ms": 100 })));
-    ending.line_with("\"progress\":1,");
-    let endless = json!({ "from": u32::MAX, "ms": 3_600_000 });
-    let mut streamed = Response::of(site.modern_call(BOTH, "countdown", endless.clone()));
-    streamed.line_with("\"progress\":1,");
-    let single = site.modern_call("application/json", "countdown", endless);
-    site.signal("TERM");
-    let answer = ending.rest();
-    assert!(answer.contains("lift-off"), "{answer}");
-    let rest = streamed.rest();
-    assert!(!rest.contains("\"result\""), "{rest}");
-    // whether it had been read by then or not
-    assert_eq!(Response::of(single).status, 503);
     site.ends_well();
 }
 

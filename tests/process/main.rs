@@ -5,6 +5,7 @@
 
 mod ends;
 mod http;
+mod interview;
 mod logs;
 mod program;
 mod readers;

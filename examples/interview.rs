@@ -1,0 +1,128 @@
+//! A reception that asks before it acts: two questions in a row, two at once, and then work that reports its progress.
+//!
+//! The handlers are written once. Up to revision 2025-11-25 a question goes to the client while the call runs; from
+//! 2026-07-28 on the call ends with its questions, the client sends it again with the answers, and the handler runs again
+//! from its beginning. So `book` reserves its table in a step of its own (`once`), which is taken once in either era.
+//!
+//! Run it: `cargo run --example interview` serves HTTP on 127.0.0.1:8080 and prints a line to try; `-- --http ADDR:PORT`
+//! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
+//! What a call remembers between its questions is sealed under the secret in `INTERVIEW_SECRET`, if that is set: then any
+//! of several processes can go on where another one asked.
+//!
+//! Try:
+//! - `book`, and decline the second question: the table stays free
+//! - `introduce`: both questions come at once, where the client shows them so
+//! - `introduce` from a client that cannot be asked: it is told what it lacks
+//! - with a secret: ask one process, stop it, and send the answers to another
+
+mod start;
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*};
+use futures_util::future::try_join;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Numbers of tables that were reserved; one for the whole process.
+#[derive(Default)]
+struct Tables(AtomicU32);
+
+#[derive(Deserialize, JsonSchema)]
+struct Party {
+    /// How many of you
+    #[schemars(range(min = 1, max = 12))]
+    guests: u8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Choice {
+    /// Under which name
+    name: String,
+    /// By the window
+    #[serde(default)]
+    window: bool,
+}
+
+/// Books a table: asks how many come, reserves, and asks for the name.
+#[tool]
+async fn book(
+    /// The day.
+    day: String,
+    client: Client,
+    tables: web::Data<Tables>,
+) -> Result<String, ElicitError> {
+    let party: Party = client.elicit(format!("A table on {day}: for how many?")).await?;
+    // the handler may come by here again; the table is reserved the first time
+    let reserve = async || Ok::<_, ElicitError>(tables.0.fetch_add(1, Ordering::Relaxed) + 1);
+    let table = client.once("reserve", reserve).await?;
+    let question = format!("Table {table} is free for {}. Under which name?", party.guests);
+    match client.elicit::<Choice>(question).await {
+        Ok(choice) => {
+            let place = if choice.window { "by the window" } else { "inside" };
+            Ok(format!("table {table} on {day}, {place}, for {} of {}", party.guests, choice.name))
+        }
+        Err(ElicitError::Declined | ElicitError::Cancelled) => Ok(format!("table {table} stays free")),
+        Err(error) => Err(error),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    /// Your name
+    name: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Taste {
+    /// A colour that you like
+    colour: String,
+}
+
+/// Asks for a name and a colour at once, then paints a badge, letter by letter.
+#[tool]
+async fn introduce(client: Client, progress: Progress) -> Result<String, McpError> {
+    client.require(ClientCapability::ElicitationForm)?;
+    let answers = try_join(
+        client.elicit::<Name>("Who are you?").key("name"),
+        client.elicit::<Taste>("What colour do you like?").key("colour"),
+    );
+    // what a user does is no failure of the protocol: it is the tool's result
+    let (Name { name }, Taste { colour }) = match answers.await {
+        Ok(answers) => answers,
+        Err(error) => return Ok(format!("no badge: {error}")),
+    };
+    let letters = name.chars().count();
+    for painted in 1..=letters {
+        progress.report(painted).total(letters).await.ok();
+        actix_web::rt::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(format!("a badge for {name}, in {colour}"))
+}
+
+/// The server, as the tests see it too.
+pub fn server() -> Server {
+    let server = Server::new("interview", "1.0.0")
+        .instructions("A reception. It asks before it acts.")
+        .data(Tables::default())
+        .tool(book)
+        .tool(introduce);
+    match std::env::var("INTERVIEW_SECRET") {
+        Ok(secret) => server.state_keys([secret]),
+        Err(_) => server,
+    }
+}
+
+#[actix_web::main]
+async fn main() -> std::io::Result<()> {
+    // logs go to standard error: standard output belongs to the protocol
+    env_logger::init();
+    let server = server();
+    let Some(addr) = start::http_addr() else { return server.stdio().await };
+    let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
+    start::print_url(&http.addrs());
+    http.run().await
+}
