@@ -25,7 +25,8 @@ pub(crate) fn arguments(tool: &str) -> Vec<Value> {
         "divide" => vec![json!({ "a": 1.0, "b": 4.0 }), json!({ "a": 1.0, "b": 0.0 })],
         "countdown" => vec![json!({ "from": 3, "ms": 0 })],
         "confirm_order" => vec![json!({ "item": "tea" })],
-        "restock" => vec![json!({})],
+        "book" => vec![json!({ "day": "Friday" })],
+        "restock" | "introduce" => vec![json!({})],
         "summarize" => vec![json!({ "text": "A long text." })],
         // of the server with all there is, which takes no arguments
         "contents" | "structured" | "ask" | "ask_url" | "sample" | "work" | "refuse" => vec![json!({})],

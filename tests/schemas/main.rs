@@ -48,22 +48,24 @@ fits! {
     every_message_of_feedback_fits_2025_03_26: Child::example("feedback", "2025-03-26"), saying [PROGRESS, SAMPLE];
     every_message_of_feedback_fits_2025_06_18: Child::example("feedback", "2025-06-18"), saying [PROGRESS, SAMPLE, FORM, LOG];
     every_message_of_feedback_fits_2025_11_25: Child::example("feedback", "2025-11-25"), saying [PROGRESS, SAMPLE, FORM, LOG];
-    every_message_of_feedback_fits_2026_07_28: Child::example("feedback", "2026-07-28"), saying [PROGRESS];
+    every_message_of_feedback_fits_2026_07_28: Child::example("feedback", "2026-07-28"), saying [PROGRESS, SAMPLE, FORM, LOG];
+    every_message_of_interview_fits_2025_11_25: Child::example("interview", "2025-11-25"), saying [PROGRESS, FORM];
+    every_message_of_interview_fits_2026_07_28: Child::example("interview", "2026-07-28"), saying [PROGRESS, FORM];
     every_message_of_everything_fits_2024_11_05: Child::example("everything", "2024-11-05"), saying [PROGRESS, SAMPLE, LOG, UPDATED, CHANGED];
     every_message_of_everything_fits_2025_03_26: Child::example("everything", "2025-03-26"), saying [PROGRESS, SAMPLE, LOG, UPDATED, CHANGED];
     every_message_of_everything_fits_2025_06_18: Child::example("everything", "2025-06-18"), saying [PROGRESS, SAMPLE, FORM, LOG, UPDATED, CHANGED];
     every_message_of_everything_fits_2025_11_25: Child::example("everything", "2025-11-25"), saying [PROGRESS, SAMPLE, FORM, LOG, UPDATED, CHANGED];
-    every_message_of_everything_fits_2026_07_28: Child::example("everything", "2026-07-28"), saying [PROGRESS, LOG];
+    every_message_of_everything_fits_2026_07_28: Child::example("everything", "2026-07-28"), saying [PROGRESS, SAMPLE, FORM, LOG];
     every_message_of_all_there_is_fits_2024_11_05: everything("2024-11-05"), saying [PROGRESS, SAMPLE, LOG];
     every_message_of_all_there_is_fits_2025_03_26: everything("2025-03-26"), saying [PROGRESS, SAMPLE, LOG];
     every_message_of_all_there_is_fits_2025_06_18: everything("2025-06-18"), saying [PROGRESS, SAMPLE, FORM, LOG];
     every_message_of_all_there_is_fits_2025_11_25: everything("2025-11-25"), saying [PROGRESS, SAMPLE, FORM, LOG];
-    every_message_of_all_there_is_fits_2026_07_28: everything("2026-07-28"), saying [PROGRESS, LOG];
+    every_message_of_all_there_is_fits_2026_07_28: everything("2026-07-28"), saying [PROGRESS, SAMPLE, FORM, LOG];
     every_message_of_the_fixture_fits_2024_11_05: fixture("2024-11-05"), saying [PROGRESS, SAMPLE, LOG, ROOTS, UPDATED, CHANGED];
     every_message_of_the_fixture_fits_2025_03_26: fixture("2025-03-26"), saying [PROGRESS, SAMPLE, LOG, ROOTS, UPDATED, CHANGED];
     every_message_of_the_fixture_fits_2025_06_18: fixture("2025-06-18"), saying [PROGRESS, SAMPLE, FORM, LOG, ROOTS, UPDATED, CHANGED];
     every_message_of_the_fixture_fits_2025_11_25: fixture("2025-11-25"), saying [PROGRESS, SAMPLE, FORM, LOG, ROOTS, UPDATED, CHANGED];
-    every_message_of_the_fixture_fits_2026_07_28: fixture("2026-07-28"), saying [PROGRESS, LOG];
+    every_message_of_the_fixture_fits_2026_07_28: fixture("2026-07-28"), saying [PROGRESS, SAMPLE, FORM, LOG, ROOTS];
 }
 
 fn everything(revision: &'static str) -> Child {

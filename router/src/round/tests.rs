@@ -357,6 +357,35 @@ fn a_question_whose_future_was_dropped_is_not_asked() {
 }
 
 #[test]
+fn a_panic_in_what_a_handler_drops_at_its_question_is_an_internal_error() {
+    struct PanicsInDrop;
+    impl Drop for PanicsInDrop {
+        fn drop(&mut self) {
+            panic!("SECRET");
+        }
+    }
+    async fn asks(client: Client) -> Result<String, ElicitError> {
+        let _guard = PanicsInDrop;
+        name(&client, "who?").await
+    }
+    let turn = with(Tool::new("t", asks)).first();
+    assert_eq!(turn, Turn::Refused(-32603, "internal error".to_owned()));
+}
+
+#[test]
+fn a_question_in_a_round_waits_for_no_timeout_and_sends_nothing() {
+    async fn asks(client: Client) -> Result<String, ElicitError> {
+        let form: Name = client.elicit("who?").timeout(Duration::ZERO).await?;
+        client.close_stream();
+        Ok(form.name)
+    }
+    let chat = with(Tool::new("t", asks));
+    let (rounds, turn) = chat.talk();
+    assert_eq!((rounds.len(), turn.text()), (1, "who?"));
+    assert!(chat.client.asked().is_empty() && chat.client.sent().is_empty());
+}
+
+#[test]
 fn what_the_user_did_reaches_the_handler() {
     async fn asks(client: Client) -> String {
         match client.elicit::<Name>("who?").key("q").await {
