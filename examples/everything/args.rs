@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, num::NonZeroUsize, str::FromStr, time::Duration};
 
-use actix_mcp::prelude::*;
+use actix_mcp::{era::Eras, prelude::*};
 
 use crate::bearer::Tokens;
 
@@ -23,7 +23,7 @@ usage: everything [--http ADDR:PORT | --stdio] [FLAG]...
   --state-key HEX            64 hex digits: seals what a call remembers between its questions; repeatable, the first seals
   --json-response            answer in plain JSON where the client takes both
   --odd-names                offer two tools with odd names
-  --stateless-only           not served yet
+  --stateless-only           serve revision 2026-07-28 only: no handshake, no sessions
 ";
 
 /// What the command line asks for.
@@ -59,6 +59,7 @@ pub(crate) struct Options {
     hosts: Vec<String>,
     state_keys: Vec<[u8; 32]>,
     json_response: bool,
+    stateless_only: bool,
 }
 
 impl Command {
@@ -85,11 +86,7 @@ impl Command {
                 "--state-key" => options.state_keys.push(key(&value()?)?),
                 "--json-response" => options.json_response = true,
                 "--odd-names" => odd_names = true,
-                "--stateless-only" => {
-                    return Err(
-                        "--stateless-only is not served yet: there is no revision without sessions".into()
-                    );
-                }
+                "--stateless-only" => options.stateless_only = true,
                 "--help" | "-h" => return Ok(Self::Help),
                 _ => return Err(format!("there is no flag {flag:?}")),
             }
@@ -119,6 +116,9 @@ impl Options {
         }
         if let Some(entries) = self.page_size {
             server = server.page_size(entries.get());
+        }
+        if self.stateless_only {
+            server = server.eras(Eras::Modern);
         }
         if !self.state_keys.is_empty() {
             server = server.state_keys(self.state_keys);

@@ -13,9 +13,11 @@ mod bearer;
 mod changes;
 mod conformance;
 mod forms;
+mod input_required;
 mod prompts;
 mod questions;
 mod resources;
+mod stateless;
 mod stats;
 mod tools;
 
@@ -43,11 +45,13 @@ fn server(odd_names: bool) -> Server {
     server = tools::offer(server);
     server = questions::offer(server);
     server = changes::offer(server);
+    server = stateless::offer(server);
+    server = input_required::offer(server);
     if odd_names {
         server = tools::offer_odd_names(server);
     }
     server = resources::offer(server);
-    prompts::offer(server)
+    input_required::offer_prompt(prompts::offer(server))
 }
 
 /// Serves the endpoint `/mcp`, behind the tokens, and `/stats`, open to all.

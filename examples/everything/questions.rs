@@ -1,6 +1,8 @@
 //! Tools that ask: the user, by a form or at a web page, and the client's model.
 
-use actix_mcp::{elicit::ElicitError, prelude::*, sample::SamplingRequest};
+use std::fmt::Display;
+
+use actix_mcp::{ClientCapability, elicit::ElicitError, era::Feature, prelude::*, sample::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,6 +18,22 @@ enum Mode {
     Url,
 }
 
+/// Why nothing was answered: a result for the model, or an error of the protocol.
+type Failed = anyhow::Error;
+
+fn failed(err: impl Display) -> Failed {
+    anyhow::anyhow!("ask failed: {err}")
+}
+
+/// Ends the call with the framework's own error where a request says what its client cannot do. In a session, the question
+/// fails instead.
+fn require(client: &Client, session: &Session, capability: ClientCapability) -> Result<(), Failed> {
+    if session.revision().has(Feature::Stateless) {
+        client.require(capability)?;
+    }
+    Ok(())
+}
+
 /// Asks the user.
 #[tool]
 async fn ask(
@@ -24,29 +42,39 @@ async fn ask(
     /// A form (the default), or a web page.
     mode: Option<Mode>,
     client: Client,
-) -> Result<String, String> {
+    session: Session,
+) -> Result<String, Failed> {
+    let mode = mode.unwrap_or(Mode::Form);
+    let needed = match mode {
+        Mode::Form => ClientCapability::ElicitationForm,
+        Mode::Url => ClientCapability::ElicitationUrl,
+    };
+    require(&client, &session, needed)?;
     let message = match &target {
         Some(target) => format!("input wanted for {target}"),
         None => "input wanted".to_owned(),
     };
-    let answer = match mode.unwrap_or(Mode::Form) {
-        Mode::Form => client.elicit::<Answer>(message).await.map(|answer| answer.x),
-        Mode::Url => client.elicit_url(message, "https://example.com/auth").await.map(|()| String::new()),
+    let answer = match mode {
+        Mode::Form => client.elicit::<Answer>(message).key("k").await.map(|answer| answer.x),
+        Mode::Url => {
+            client.elicit_url(message, "https://example.com/auth").key("k").await.map(|()| String::new())
+        }
     };
     match (answer, target) {
         (Ok(x), None) => Ok(format!("accept:{x}")),
         (Ok(x), Some(target)) => Ok(format!("accept:{x}:{target}")),
         (Err(ElicitError::Declined), _) => Ok("declined".to_owned()),
         (Err(ElicitError::Cancelled), _) => Ok("cancelled".to_owned()),
-        (Err(err), _) => Err(format!("ask failed: {err}")),
+        (Err(err), _) => Err(failed(err)),
     }
 }
 
 /// Asks the client's model.
 #[tool]
-async fn sample(client: Client) -> Result<String, String> {
+async fn sample(client: Client, session: Session) -> Result<String, Failed> {
+    require(&client, &session, ClientCapability::Sampling)?;
     let request = SamplingRequest::text("hello").max_tokens(10);
-    let answer = client.sample(request).await.map_err(|err| format!("ask failed: {err}"))?;
+    let answer = client.sample(request).key("k").await.map_err(failed)?;
     Ok(answer.text())
 }
 

@@ -14,6 +14,7 @@ pub(crate) struct Stats {
 }
 
 pub(crate) async fn show(server: web::Data<Server>) -> web::Json<Stats> {
-    let Snapshot { sessions, in_flight, streams, subscriptions, .. } = server.stats();
+    let Snapshot { sessions, in_flight, streams, subscriptions, listens, .. } = server.stats();
+    let subscriptions = subscriptions + listens;
     web::Json(Stats { sessions, in_flight, streams, subscriptions, calls: server.calls() })
 }

@@ -26,7 +26,6 @@ fn what_it_does_not_know_or_take_is_told_on_stderr_with_2() {
         (&["--stdio", "--bearer", "token"], "--bearer"),
         (&["--stdio", "--bearer", "=token"], "--bearer"),
         (&["--stdio", "--state-key", "abc"], "--state-key"),
-        (&["--stdio", "--stateless-only"], "--stateless-only"),
     ] {
         let ended = Program::start(everything(arguments)).ended();
         assert_eq!(ended.status.code(), Some(2), "{arguments:?}");

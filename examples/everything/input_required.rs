@@ -1,0 +1,132 @@
+//! What the official conformance suite asks to be asked: tools and a prompt that end with questions, and go on when their
+//! request comes again with the answers.
+//!
+//! The names, keys and texts are the suite's.
+
+use actix_mcp::{
+    ClientCapability,
+    elicit::ElicitError,
+    prelude::*,
+    sample::{SampleError, SamplingRequest},
+};
+use futures_util::future::join3;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+/// Asks the user for a name.
+#[tool]
+async fn test_input_required_result_elicitation(client: Client) -> Result<String, ElicitError> {
+    let Name { name } = client.elicit("What is your name?").key("user_name").await?;
+    Ok(format!("Hello, {name}!"))
+}
+
+fn capital() -> SamplingRequest {
+    SamplingRequest::text("What is the capital of France?").max_tokens(100)
+}
+
+/// Asks the client's model.
+#[tool]
+async fn test_input_required_result_sampling(client: Client) -> Result<String, SampleError> {
+    Ok(client.sample(capital()).key("capital_question").await?.text())
+}
+
+/// Asks for the client's roots.
+#[tool]
+async fn test_input_required_result_list_roots(client: Client) -> Result<String, String> {
+    let roots = client.roots().key("client_roots").await.map_err(|err| err.to_string())?;
+    let roots: Vec<_> = roots.iter().map(|root| &*root.uri).collect();
+    Ok(format!("Roots: {}", roots.join(", ")))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Confirm {
+    ok: bool,
+}
+
+/// Asks the user to confirm; what it remembers is sealed.
+#[tool]
+async fn test_input_required_result_request_state(client: Client) -> Result<String, ElicitError> {
+    let Confirm { ok } = client.elicit("Shall it go on?").key("confirm").await?;
+    Ok(format!("state-ok: {ok}"))
+}
+
+/// Does the same, for a client that changes what was sealed.
+#[tool]
+async fn test_input_required_result_tampered_state(client: Client) -> Result<String, ElicitError> {
+    let Confirm { ok } = client.elicit("Shall it go on?").key("confirm").await?;
+    Ok(format!("confirmed: {ok}"))
+}
+
+/// Asks the user, the model and the client at once.
+#[tool]
+async fn test_input_required_result_multiple_inputs(client: Client) -> Result<String, String> {
+    let greeting = SamplingRequest::text("Greet the user.").max_tokens(50);
+    let (name, greeting, roots) = join3(
+        client.elicit::<Name>("What is your name?").key("user_name"),
+        client.sample(greeting).key("greeting"),
+        client.roots().key("client_roots"),
+    )
+    .await;
+    let name = name.map_err(|err| err.to_string())?.name;
+    let greeting = greeting.map_err(|err| err.to_string())?.text();
+    let roots = roots.map_err(|err| err.to_string())?.len();
+    Ok(format!("{name}: {greeting} ({roots} roots)"))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Color {
+    color: String,
+}
+
+/// Asks the user twice, one after the other.
+#[tool]
+async fn test_input_required_result_multi_round(client: Client) -> Result<String, ElicitError> {
+    let Name { name } = client.elicit("Step 1: What is your name?").key("step1").await?;
+    let Color { color } = client.elicit("Step 2: What is your favorite color?").key("step2").await?;
+    Ok(format!("{name} likes {color}"))
+}
+
+/// Asks only for what the client can do.
+#[tool]
+async fn test_input_required_result_capabilities(client: Client) -> Result<String, String> {
+    if client.supports(ClientCapability::ElicitationForm) {
+        let Name { name } =
+            client.elicit("What is your name?").key("user_name").await.map_err(|err| err.to_string())?;
+        return Ok(name);
+    }
+    let answer = client.sample(capital()).key("capital_question").await;
+    answer.map(|answer| answer.text()).map_err(|err| err.to_string())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Context {
+    context: String,
+}
+
+async fn prompt(client: Client) -> Result<String, ElicitError> {
+    let Context { context } = client.elicit("What should the prompt be about?").key("user_context").await?;
+    Ok(format!("Tell me about {context}."))
+}
+
+pub(crate) fn offer(server: Server) -> Server {
+    server
+        .tool(test_input_required_result_elicitation)
+        .tool(test_input_required_result_sampling)
+        .tool(test_input_required_result_list_roots)
+        .tool(test_input_required_result_request_state)
+        .tool(test_input_required_result_tampered_state)
+        .tool(test_input_required_result_multiple_inputs)
+        .tool(test_input_required_result_multi_round)
+        .tool(test_input_required_result_capabilities)
+}
+
+/// The prompt that asks, after those that do not.
+pub(crate) fn offer_prompt(server: Server) -> Server {
+    let prompt = Prompt::new("test_input_required_result_prompt", prompt);
+    server.prompt(prompt.description("Asks the user what it should be about."))
+}

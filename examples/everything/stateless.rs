@@ -1,0 +1,78 @@
+//! What the official conformance suite calls where there is no session: headers for arguments, capabilities that a request
+//! lacks, logs for those who ask for them, and changes for those who listen.
+//!
+//! The names are the suite's.
+
+use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Custom {
+    /// Repeated in the header `Mcp-Param-Value`
+    #[schemars(extend("x-mcp-header" = "Value"))]
+    value: String,
+}
+
+async fn custom_header(Args(Custom { value }): Args<Custom>) -> String {
+    format!("The value is {value}")
+}
+
+/// Needs a client whose model can be asked.
+#[tool]
+async fn test_missing_capability(client: Client) -> Result<&'static str, McpError> {
+    client.require(ClientCapability::Sampling)?;
+    Ok("The client's model can be asked")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Confirmed {
+    /// Shall it go on?
+    confirmed: bool,
+}
+
+/// Reports progress, then asks the user.
+#[tool]
+async fn test_streaming_elicitation(client: Client, progress: Progress) -> Result<String, ElicitError> {
+    progress.report(1).total(2).await.ok();
+    let Confirmed { confirmed } = client.elicit("Shall it go on?").await?;
+    Ok(format!("confirmed: {confirmed}"))
+}
+
+/// Logs for those who ask for it.
+#[tool]
+async fn test_logging_tool(log: Log) -> &'static str {
+    log.info("The logging tool was called");
+    "Logged"
+}
+
+async fn dynamic() -> &'static str {
+    "It comes and goes"
+}
+
+/// Adds a tool and removes it again.
+#[tool]
+async fn test_trigger_tool_change(handle: Handle) -> &'static str {
+    const NAME: &str = "test_dynamic_tool";
+    // where another call has added it, that call removes it
+    handle.add_tool(Tool::new(NAME, dynamic).description("Comes and goes.")).ok();
+    if handle.remove_tool(NAME) { "The tools changed" } else { "Another call was faster" }
+}
+
+/// Adds a prompt and removes it again.
+#[tool]
+async fn test_trigger_prompt_change(handle: Handle) -> &'static str {
+    const NAME: &str = "test_dynamic_prompt";
+    handle.add_prompt(Prompt::new(NAME, dynamic)).ok();
+    if handle.remove_prompt(NAME) { "The prompts changed" } else { "Another call was faster" }
+}
+
+pub(crate) fn offer(server: Server) -> Server {
+    server
+        .tool(Tool::new("test_custom_header", custom_header).description("Takes what a header repeats."))
+        .tool(test_missing_capability)
+        .tool(test_streaming_elicitation)
+        .tool(test_logging_tool)
+        .tool(test_trigger_tool_change)
+        .tool(test_trigger_prompt_change)
+}
