@@ -5,7 +5,7 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 const README: &str = include_str!("../README.md");
@@ -47,36 +47,70 @@ fn the_lines_typed_by_hand_are_answered_as_printed() {
 
 #[test]
 fn the_curl_line_is_the_one_the_example_prints_and_opens_a_session() {
-    let mut server = Command::new(calculator())
-        .args(["--http", "127.0.0.1:0"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the example starts");
-    let mut lines = BufReader::new(server.stderr.take().expect("stderr is piped")).lines();
-    let url = lines.next().expect("a line with the URL").expect("UTF-8");
-    let printed = lines.next().expect("a line to try").expect("UTF-8");
-    let addr = url.strip_prefix("MCP at http://").and_then(|url| url.strip_suffix("/mcp")).expect("a URL");
+    let server = Served::start();
     let curl = block("sh\n", "curl").trim_end();
-    assert_eq!(printed, format!("try: {}", curl.replace("127.0.0.1:8080", addr)));
-
-    let typed: Vec<_> = curl.split('\'').collect();
-    let ["curl -i http://127.0.0.1:8080/mcp -H ", header, " -d ", body, ""] = typed[..] else {
-        panic!("the line has another shape: {typed:?}");
-    };
-    // what curl sends
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {addr}\r\nUser-Agent: curl/8\r\nAccept: */*\r\n{header}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    let mut connection = TcpStream::connect(addr).expect("the example listens");
-    connection.write_all(request.as_bytes()).expect("the example reads");
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).expect("the example answers");
+    assert_eq!(server.printed, format!("try: {}", curl.replace("127.0.0.1:8080", &server.address)));
+    let answer = server.answer_to(curl);
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.contains("\r\nmcp-session-id: "), "{answer}");
     assert!(answer.contains(r#""serverInfo":{"name":"calculator""#), "{answer}");
-    server.kill().expect("it can be killed");
-    server.wait().expect("it can be waited for");
+}
+
+#[test]
+fn the_curl_line_without_a_session_is_answered_at_once() {
+    let answer = Served::start().answer_to(block("sh\n", "Mcp-Name").trim_end());
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(answer.contains(r#""text":"42""#) && !answer.contains("mcp-session-id"), "{answer}");
+}
+
+/// The example, serving HTTP until it is dropped.
+struct Served {
+    program: Child,
+    address: String,
+    /// The line to try.
+    printed: String,
+}
+
+impl Served {
+    fn start() -> Self {
+        let mut program = Command::new(calculator())
+            .args(["--http", "127.0.0.1:0"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the example starts");
+        let mut lines = BufReader::new(program.stderr.take().expect("stderr is piped")).lines();
+        let url = lines.next().expect("a line with the URL").expect("UTF-8");
+        let printed = lines.next().expect("a line to try").expect("UTF-8");
+        let address = url.strip_prefix("MCP at http://").and_then(|url| url.strip_suffix("/mcp"));
+        Self { program, address: address.expect("a URL").to_owned(), printed }
+    }
+
+    /// What comes back for a line of curl: all its words but the first and the URL are headers, and the last is the body.
+    fn answer_to(&self, curl: &str) -> String {
+        let mut words = curl.split('\'');
+        let (first, quoted) = (words.next().unwrap_or_default(), words.step_by(2).collect::<Vec<_>>());
+        assert!(first.starts_with("curl ") && first.contains(" http://127.0.0.1:8080/mcp -H "), "{first}");
+        let Some((body, headers)) = quoted.split_last() else { panic!("{curl} sends nothing") };
+        // what curl sends
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nUser-Agent: curl/8\r\nAccept: */*\r\n{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            self.address,
+            headers.join("\r\n"),
+            body.len()
+        );
+        let mut connection = TcpStream::connect(&self.address).expect("the example listens");
+        connection.write_all(request.as_bytes()).expect("the example reads");
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).expect("the example answers");
+        answer
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.program.kill().expect("it can be killed");
+        self.program.wait().expect("it can be waited for");
+    }
 }
 
 /// The example's program.
