@@ -18,6 +18,14 @@ pub(crate) enum Lazy<S, O> {
     Done,
 }
 
+/// What a start comes to.
+pub(crate) enum Start<O> {
+    /// There was nothing to wait for.
+    Done(O),
+    /// The work that is left.
+    Work(BoxFuture<'static, O>),
+}
+
 impl<S, O> Lazy<S, O> {
     /// What was built so far; `None` once it was polled.
     pub(crate) fn idle(&mut self) -> Option<&mut S> {
@@ -32,13 +40,12 @@ impl<S, O> Lazy<S, O> {
     /// # Panics
     ///
     /// Polled again after it was ready, as every future of an `async` block does.
-    pub(crate) fn poll(
-        &mut self,
-        cx: &mut Context<'_>,
-        start: impl FnOnce(S) -> BoxFuture<'static, O>,
-    ) -> Poll<O> {
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, start: impl FnOnce(S) -> Start<O>) -> Poll<O> {
         let mut work = match mem::replace(self, Self::Done) {
-            Self::Idle(parts) => start(parts),
+            Self::Idle(parts) => match start(parts) {
+                Start::Done(output) => return Poll::Ready(output),
+                Start::Work(work) => work,
+            },
             Self::Running(work) => work,
             Self::Done => panic!("polled after it was ready"),
         };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::{FutureExt, future};
+use futures_util::future;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     extract::FromCall,
     id::ProgressToken,
     jsonrpc::encode_notification,
-    lazy::Lazy,
+    lazy::{Lazy, Start},
     link::{Link, Room},
 };
 
@@ -187,13 +187,20 @@ impl Future for Report {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.poll(cx, |mut parts| {
-            let Some(wanted) = parts.wanted.take() else { return future::ready(Ok(())).boxed() };
-            async move {
-                let json = wanted.check(&parts)?;
+            let Some(wanted) = parts.wanted.take() else { return Start::Done(Ok(())) };
+            let json = match wanted.check(&parts) {
+                Ok(json) => json,
+                Err(error) => return Start::Done(Err(error)),
+            };
+            // as a rule there is room, and nothing to be kept for later
+            let room = wanted.link.try_room(json.len());
+            if room.0.is_some() {
+                return Start::Done(wanted.send(parts.value, json, room));
+            }
+            Start::Work(Box::pin(async move {
                 let room = wanted.link.room(json.len()).await;
                 wanted.send(parts.value, json, room)
-            }
-            .boxed()
+            }))
         })
     }
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::{
     content::MetaMap,
     error::McpError,
-    lazy::Lazy,
+    lazy::{Lazy, Start},
     link::AskError,
     peer::ClientCapability,
     question::{self, Asker, Asks, Misfit},
@@ -118,7 +118,7 @@ impl Future for Roots {
     type Output = Result<Vec<Root>, RootsError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.poll(cx, |parts| parts.ask().boxed())
+        self.0.poll(cx, |parts| Start::Work(parts.ask().boxed()))
     }
 }
 

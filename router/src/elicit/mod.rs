@@ -30,7 +30,7 @@ use self::{
 use crate::{
     era::Revision,
     error::McpError,
-    lazy::Lazy,
+    lazy::{Lazy, Start},
     link::AskError,
     peer::ClientCapability,
     question::{self, Asker, Asks, Misfit},
@@ -247,7 +247,7 @@ impl<T: DeserializeOwned + 'static> Future for Elicit<T> {
     type Output = Result<T, ElicitError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.state.poll(cx, |parts| parts.ask().boxed())
+        self.state.poll(cx, |parts| Start::Work(parts.ask().boxed()))
     }
 }
 

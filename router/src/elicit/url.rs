@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::{Answer, ElicitError, form};
 use crate::{
     era::{Feature, Revision},
-    lazy::Lazy,
+    lazy::{Lazy, Start},
     peer::ClientCapability,
     question::{self, Asker, Asks},
 };
@@ -83,7 +83,7 @@ impl Future for ElicitUrl {
     type Output = Result<(), ElicitError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.state.poll(cx, |parts| parts.ask().boxed())
+        self.state.poll(cx, |parts| Start::Work(parts.ask().boxed()))
     }
 }
 

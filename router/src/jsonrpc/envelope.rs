@@ -55,8 +55,10 @@ impl<'a> Envelope<'a> {
         if let Some(member) = self.twice {
             return Err(McpError::invalid_request(format!("`{member}` is there twice")));
         }
-        match self.jsonrpc.map(|raw| serde_json::from_str::<String>(raw.get())) {
-            Some(Ok(version)) if version == "2.0" => {}
+        match self.jsonrpc.map(RawValue::get) {
+            // as everyone writes it, and with escapes in it
+            Some(r#""2.0""#) => {}
+            Some(raw) if serde_json::from_str::<String>(raw).is_ok_and(|version| version == "2.0") => {}
             Some(_) => return Err(McpError::invalid_request("`jsonrpc` is not \"2.0\"")),
             None => return Err(McpError::invalid_request("`jsonrpc` is missing")),
         }

@@ -102,7 +102,7 @@ pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> 
     let text = ByteString::try_from(text).map_err(|_| {
         Malformed::unknown(McpError::new(ErrorCode::PARSE_ERROR, "the message is no valid UTF-8"))
     })?;
-    let shape = Shape::scan(&text);
+    let shape = Shape::of(&text, limits.depth);
     match shape.first {
         Some(b'[') => read_batch(&text, &shape, limits),
         _ => read_one(&text, &text, shape.depth, limits).map(Payload::One),
@@ -113,14 +113,21 @@ pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> 
 struct Shape {
     /// The first byte that is no white space.
     first: Option<u8>,
-    /// How deep it nests. Meaningless for what is no JSON, which the parser finds out.
+    /// How deep it nests, or more than that, where it cannot be too deep. Meaningless for what is no JSON, which the
+    /// parser finds out.
     depth: usize,
 }
 
 impl Shape {
-    /// Counts without recursion: neither this nor `RawValue`'s reader can be made to overflow the stack.
-    fn scan(text: &str) -> Self {
+    fn of(text: &str, deepest: usize) -> Self {
         let first = text.bytes().find(|byte| !byte.is_ascii_whitespace());
+        // nothing nests deeper than it has openers, and those of most messages are few and quickly counted
+        let openers = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
+        Self { first, depth: if openers <= deepest { openers } else { Self::depth(text) } }
+    }
+
+    /// Counts without recursion: neither this nor `RawValue`'s reader can be made to overflow the stack.
+    fn depth(text: &str) -> usize {
         let (mut now, mut depth) = (0_usize, 0_usize);
         let mut bytes = text.bytes();
         while let Some(byte) = bytes.next() {
@@ -134,7 +141,7 @@ impl Shape {
                 _ => {}
             }
         }
-        Self { first, depth }
+        depth
     }
 }
 

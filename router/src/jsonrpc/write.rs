@@ -185,6 +185,11 @@ impl Formatter for OneLine {
 }
 
 fn write_one_line<W: Write + ?Sized>(writer: &mut W, text: &str) -> io::Result<()> {
+    // most text has none of their first bytes, which is seen many bytes at a time
+    let plain = text.bytes().fold(true, |plain, byte| plain & !matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2));
+    if plain {
+        return writer.write_all(text.as_bytes());
+    }
     let mut rest = text;
     while let Some((at, instead)) = next_line_end(rest) {
         let (before, after) = rest.split_at(at);

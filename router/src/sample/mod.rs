@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use crate::{
     era::Feature,
     error::McpError,
-    lazy::Lazy,
+    lazy::{Lazy, Start},
     link::AskError,
     peer::{ClientCapability, Peer},
     question::{self, Asker, Asks, Misfit},
@@ -129,7 +129,7 @@ impl Future for Sample {
     type Output = Result<SamplingResult, SampleError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.poll(cx, |parts| parts.ask().boxed())
+        self.0.poll(cx, |parts| Start::Work(parts.ask().boxed()))
     }
 }
 
