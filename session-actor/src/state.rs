@@ -8,7 +8,10 @@
 //!
 //! Read next: `in_flight` (the map), `replay` (the ring), `session/` (the actor that asks these questions).
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::{
+    collections::{BTreeSet, HashMap, VecDeque},
+    sync::Arc,
+};
 
 use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
 use bytes::Bytes;
@@ -38,7 +41,7 @@ pub(crate) enum Phase {
 /// One session: what runs, who reads, what is owed.
 #[derive(Debug)]
 pub(crate) struct SessionState<C, R> {
-    pub(crate) limits: Limits,
+    pub(crate) limits: Arc<Limits>,
     pub(crate) phase: Phase,
     /// Set when no more calls are admitted; running ones go on.
     draining: bool,
@@ -129,7 +132,8 @@ pub(crate) struct Resumed<R> {
 }
 
 impl<C, R> SessionState<C, R> {
-    pub(crate) fn new(limits: Limits, now: Instant) -> Self {
+    pub(crate) fn new(limits: impl Into<Arc<Limits>>, now: Instant) -> Self {
+        let limits = limits.into();
         Self {
             phase: Phase::New,
             draining: false,
@@ -393,6 +397,11 @@ impl<C, R> SessionState<C, R> {
         let reader = track.reader;
         self.replay.keep(event, json.clone(), false, now);
         Some((event, reader.and_then(|reader| self.readers.get(reader)).map(|reader| &reader.handle)))
+    }
+
+    /// Who reads a call's stream.
+    pub(crate) fn handle_of(&self, call: Token) -> Option<&R> {
+        self.readers.get(self.reader_of(call)?).map(|reader| &reader.handle)
     }
 
     /// The reader of a call's stream.

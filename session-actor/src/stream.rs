@@ -60,17 +60,17 @@ impl StreamActor {
         Self { token, session, sink, ended: false, ids, stall, watch: None, _open, _replayed }
     }
 
-    fn encode(&self, id: EventId, data: &[u8]) -> Bytes {
-        let mut event = BytesMut::with_capacity(data.len() + 48);
+    /// Adds an event to a buffer, and takes it out.
+    fn encode(&self, id: EventId, data: &[u8], buffer: &mut BytesMut) -> Bytes {
         if self.ids {
             // a buffer takes it all
-            writeln!(event, "id: {id}").ok();
+            writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
         }
         // JSON of ours holds no raw line break, so one `data:` line is the whole of it
-        event.put_slice(b"data: ");
-        event.put_slice(data);
-        event.put_slice(b"\n\n");
-        event.freeze()
+        buffer.put_slice(b"data: ");
+        buffer.put_slice(data);
+        buffer.put_slice(b"\n\n");
+        buffer.split().freeze()
     }
 
     /// Tells the session that the reader has gone, unless it was the session that ended the stream.
@@ -134,10 +134,10 @@ pub(crate) struct Prime {
 impl Handler<Prime> for StreamActor {
     type Result = ();
 
-    fn handle(&mut self, prime: Prime, ctx: &mut Self::Context) {
+    fn handle(&mut self, prime: Prime, _: &mut Self::Context) {
         let event = format!("id: {}\nretry: {}\ndata: \n\n", prime.id, prime.retry.as_millis());
+        // not watched: whoever asked for the stream takes it, or has gone
         self.sink.push(Frame::kept(event.into()));
-        self.watch(ctx);
     }
 }
 
@@ -165,9 +165,8 @@ pub(crate) struct Hello;
 impl Handler<Hello> for StreamActor {
     type Result = ();
 
-    fn handle(&mut self, _: Hello, ctx: &mut Self::Context) {
+    fn handle(&mut self, _: Hello, _: &mut Self::Context) {
         self.sink.push(Frame::kept(Bytes::from_static(b":\n\n")));
-        self.watch(ctx);
     }
 }
 
@@ -183,12 +182,32 @@ pub(crate) struct Write {
     pub(crate) droppable: bool,
 }
 
+/// What an event takes beside its data: its id, two names, the line ends.
+const FRAMING: usize = 64; // bytes
+
 impl Handler<Write> for StreamActor {
     type Result = ();
 
     fn handle(&mut self, write: Write, ctx: &mut Self::Context) {
-        let bytes = self.encode(write.id, &write.json);
-        self.sink.push(Frame { bytes, room: write.room, droppable: write.droppable });
+        self.handle(WriteAll(vec![write]), ctx);
+    }
+}
+
+/// Writes several, in order. Sent by the session for what came at once.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct WriteAll(pub(crate) Vec<Write>);
+
+impl Handler<WriteAll> for StreamActor {
+    type Result = ();
+
+    fn handle(&mut self, WriteAll(writes): WriteAll, ctx: &mut Self::Context) {
+        let bytes = writes.iter().map(|write| write.json.len() + FRAMING).sum();
+        let mut buffer = BytesMut::with_capacity(bytes);
+        for Write { id, json, room, droppable } in writes {
+            let bytes = self.encode(id, &json, &mut buffer);
+            self.sink.push(Frame { bytes, room, droppable });
+        }
         self.watch(ctx);
     }
 }

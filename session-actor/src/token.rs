@@ -64,6 +64,10 @@ impl<T> Default for Slots<T> {
 impl<T> Slots<T> {
     /// A free slot, for a value that must know its token.
     pub(crate) fn vacancy(&mut self, generation: u64) -> Vacancy<'_, T> {
+        // most sessions have one stream, and one call at a time
+        if self.0.capacity() == 0 {
+            self.0.reserve_exact(1);
+        }
         Vacancy { entry: self.0.vacant_entry(), generation }
     }
 

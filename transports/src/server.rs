@@ -46,7 +46,7 @@ use crate::{stdio::LINE_MAX, streamable_http::HttpOptions};
 pub struct Server {
     router: Arc<Router>,
     sessions: Sessions,
-    limits: Limits,
+    limits: Arc<Limits>,
     line_limit: usize,
     pub(crate) http: HttpOptions,
 }
@@ -59,7 +59,7 @@ impl Server {
         Self {
             router: Arc::new(router),
             sessions,
-            limits: Limits::default(),
+            limits: Arc::default(),
             line_limit: LINE_MAX,
             http: HttpOptions::default(),
         }
@@ -189,14 +189,14 @@ impl Server {
     /// Sets what one session may take; see [`Limits`] for units and defaults.
     #[must_use]
     pub fn session_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.limits = Arc::new(limits);
         self
     }
 
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
     #[must_use]
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.ask_timeout = timeout;
+        Arc::make_mut(&mut self.limits).ask_timeout = timeout;
         self
     }
 
@@ -218,14 +218,14 @@ impl Server {
     /// Sets how long a session may be idle. 30 min by default.
     #[must_use]
     pub fn session_idle(mut self, time: Duration) -> Self {
-        self.limits.idle = time;
+        Arc::make_mut(&mut self.limits).idle = time;
         self
     }
 
     /// Sets after how long a call over HTTP that has said nothing turns its answer into a stream. 200 ms by default.
     #[must_use]
     pub fn sse_after(mut self, delay: Duration) -> Self {
-        self.limits.sse_after = delay;
+        Arc::make_mut(&mut self.limits).sse_after = delay;
         self
     }
 
@@ -381,7 +381,7 @@ impl Server {
         &self.http
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &Arc<Limits> {
         &self.limits
     }
 

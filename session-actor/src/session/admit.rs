@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::{AsyncContext, Context, Handler, Message};
+use actix::{Context, Handler, Message};
 use actix_mcp_router::{
     cancelled::Cancelled,
     dispatch::Method,
@@ -89,7 +89,7 @@ impl Handler<Admit> for SessionActor {
         let Admit { request, peer, running, outlet, reply } = admit;
         self.state.touch(Instant::now());
         if let Some(peer) = peer {
-            return self.admit_stateless(request, peer, running, outlet, reply, ctx);
+            return self.admit_stateless(request, peer, running, outlet, reply);
         }
         let method = self.router.method(&request.method, self.revision());
         // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
@@ -127,7 +127,7 @@ impl Handler<Admit> for SessionActor {
             }
             Ok(_) => {
                 let Some(peer) = self.peer.clone() else { return };
-                self.run(request, peer, running, outlet, reply, ctx);
+                self.run(request, peer, running, outlet, reply);
             }
             Err(error) => match self.state.check_room() {
                 Ok(()) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
@@ -147,7 +147,6 @@ impl SessionActor {
         running: Running,
         outlet: Outlet,
         reply: oneshot::Sender<Admission>,
-        ctx: &mut Context<Self>,
     ) {
         if self.state.find(&request.id).is_some() {
             return self.refuse_duplicate(outlet, &request.id);
@@ -159,7 +158,7 @@ impl SessionActor {
             return self.refuse(outlet, &request.id, &error, Verdict::Refused);
         }
         match self.router.method(&request.method, peer.revision) {
-            Ok(_) => self.run(request, peer, running, outlet, reply, ctx),
+            Ok(_) => self.run(request, peer, running, outlet, reply),
             Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
         }
     }
@@ -196,7 +195,6 @@ impl SessionActor {
         running: Running,
         outlet: Outlet,
         reply: oneshot::Sender<Admission>,
-        ctx: &mut Context<Self>,
     ) {
         let commit_after = match &outlet {
             Outlet::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {
@@ -208,7 +206,7 @@ impl SessionActor {
             Some(pipe) => StreamRoom::of_pipe(pipe.flow().clone()),
             None => StreamRoom::of_call(&self.state.limits, self.sessions.stats().clone()),
         };
-        let session = ctx.address().downgrade();
+        let session = self.address.clone();
         let listens = match Place::of(&self.sessions, &self.state.limits, &request, &peer) {
             Ok(listens) => listens,
             Err(too_many) => {

@@ -35,7 +35,7 @@ impl Handler<Ask> for SessionActor {
     fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) {
         let Ask { call, nth, question, room, reply } = ask;
         // what the handler sent before its question goes before it
-        self.fetch(call, ctx);
+        self.fetch(call);
         if let Err(error) = self.may_ask(call, &question) {
             // the asker may have gone
             return drop(reply.send(Err(error)));
@@ -62,7 +62,7 @@ impl Handler<Ask> for SessionActor {
             // MCP 2025-11-25 basic/lifecycle, Initialization: SHOULD NOT send requests before `initialized`
             self.held.push(held);
         } else {
-            self.send_ask(held, ctx);
+            self.send_ask(held);
         }
         self.watch_asks(due, ctx);
     }
@@ -88,8 +88,8 @@ impl SessionActor {
         true
     }
 
-    fn send_ask(&mut self, ask: Held, ctx: &mut Context<Self>) {
-        if !self.send(ask.call, ask.frame, ctx) {
+    fn send_ask(&mut self, ask: Held) {
+        if !self.send(ask.call, ask.frame) {
             let unsupported = ask.needs.first().map_or(AskError::Gone, |need| AskError::Unsupported(*need));
             self.resolve(ask.id, Err(unsupported));
         }
@@ -110,7 +110,7 @@ impl SessionActor {
             for (id, call) in session.state.overdue_asks(Instant::now()) {
                 log::debug!(session = session.short(), generation = call.generation(); "the client did not answer in time");
                 session.resolve(id, Err(AskError::TimedOut));
-                session.withdraw(call, id, "timed out", ctx);
+                session.withdraw(call, id, "timed out");
             }
             if let Some(due) = session.state.next_ask_due() {
                 session.watch_asks(due, ctx);
@@ -121,11 +121,11 @@ impl SessionActor {
 
     /// Tells the client that a request of ours is off.
     // MCP 2025-11-25 basic/lifecycle, Timeouts: SHOULD issue a cancellation notification and stop waiting
-    fn withdraw(&mut self, call: Token, id: i64, reason: &str, ctx: &mut Context<Self>) {
+    fn withdraw(&mut self, call: Token, id: i64, reason: &str) {
         if self.forget_held(id) {
             return;
         }
-        self.send(call, Frame::kept(cancellation(id, reason)), ctx);
+        self.send(call, Frame::kept(cancellation(id, reason)));
     }
 
     /// A request that was never sent needs no cancellation.
@@ -136,17 +136,17 @@ impl SessionActor {
     }
 
     /// Takes back all open requests of a call that is about to be taken, on its own stream.
-    pub(super) fn withdraw_all(&mut self, call: Token, ctx: &mut Context<Self>) {
+    pub(super) fn withdraw_all(&mut self, call: Token) {
         for id in self.state.open_asks(call) {
             self.resolve(id, Err(AskError::Gone));
-            self.withdraw(call, id, "the call that asked has ended", ctx);
+            self.withdraw(call, id, "the call that asked has ended");
         }
     }
 
     /// Sends the requests that waited for `notifications/initialized`.
-    pub(super) fn release_held(&mut self, ctx: &mut Context<Self>) {
+    pub(super) fn release_held(&mut self) {
         for held in std::mem::take(&mut self.held) {
-            self.send_ask(held, ctx);
+            self.send_ask(held);
         }
     }
 }
@@ -175,10 +175,10 @@ pub struct Withdraw {
 impl Handler<Withdraw> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, withdraw: Withdraw, ctx: &mut Self::Context) {
+    fn handle(&mut self, withdraw: Withdraw, _: &mut Self::Context) {
         let Some(id) = self.state.open_ask(withdraw.call, withdraw.nth) else { return };
         if self.resolve(id, Err(AskError::Gone)) {
-            self.withdraw(withdraw.call, id, "the request was withdrawn", ctx);
+            self.withdraw(withdraw.call, id, "the request was withdrawn");
         }
     }
 }

@@ -1,11 +1,18 @@
 //! A call has something to say: what waits in its outbox goes to its own stream.
 
-use actix::{Context, Handler, Message};
+use std::iter;
+
+use actix::{Handler, Message};
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{SessionActor, Way};
-use crate::{queue::Frame, replay::EventId, stream::Write, token::Token};
+use crate::{
+    queue::Frame,
+    replay::EventId,
+    stream::{Write, WriteAll},
+    token::Token,
+};
 
 /// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
 #[derive(Debug, Message)]
@@ -17,29 +24,37 @@ pub struct Emit {
 impl Handler<Emit> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, emit: Emit, ctx: &mut Self::Context) {
-        self.fetch(emit.call, ctx);
+    fn handle(&mut self, emit: Emit, _: &mut Self::Context) {
+        self.fetch(emit.call);
     }
 }
 
 impl SessionActor {
     /// Sends on what waits in a call's outbox, in order.
-    pub(super) fn fetch(&mut self, call: Token, ctx: &mut Context<Self>) {
+    pub(super) fn fetch(&mut self, call: Token) {
         let Some(link) = self.state.call_mut(call).map(|kept| kept.link.0.clone()) else { return };
-        for frame in link.take() {
-            self.send(call, frame, ctx);
+        let mut frames = link.take().peekable();
+        if frames.peek().is_none() {
+            return;
+        }
+        self.commit(call);
+        if self.state.call_mut(call).is_some_and(|kept| matches!(kept.outlet, Way::Stream)) {
+            return self.send_events(call, frames);
+        }
+        for frame in frames {
+            self.send(call, frame);
         }
     }
 
     /// Sends one message of a call on the call's own stream, which it opens if the call has none yet.
     ///
     /// `false` if the call has nowhere to send it.
-    pub(super) fn send(&mut self, call: Token, frame: Frame, ctx: &mut Context<Self>) -> bool {
-        self.commit(call, ctx);
+    pub(super) fn send(&mut self, call: Token, frame: Frame) -> bool {
+        self.commit(call);
         let Some(kept) = self.state.call_mut(call) else { return false };
         match &kept.outlet {
             Way::Line | Way::Batch(_) if self.pipe.is_some() => self.push_line(frame),
-            Way::Stream => self.send_event(call, frame),
+            Way::Stream => self.send_events(call, iter::once(frame)),
             Way::Line | Way::Batch(_) | Way::Exchange(_) if frame.droppable => {
                 kept.link.0.flow().count_dropped();
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
@@ -50,10 +65,16 @@ impl SessionActor {
         true
     }
 
-    fn send_event(&mut self, call: Token, frame: Frame) {
-        let Frame { bytes, room, droppable } = frame;
-        if let Some((id, Some(reader))) = self.state.emit(call, &bytes, Instant::now()) {
-            reader.stream.do_send(Write { id, json: bytes, room, droppable });
+    /// Numbers messages on a call's stream, and gives them to its reader as one.
+    fn send_events(&mut self, call: Token, frames: impl Iterator<Item = Frame>) {
+        let now = Instant::now();
+        let numbered = frames.filter_map(|Frame { bytes, room, droppable }| {
+            let (id, _) = self.state.emit(call, &bytes, now)?;
+            Some(Write { id, json: bytes, room, droppable })
+        });
+        let events = numbered.collect();
+        if let Some(reader) = self.state.handle_of(call) {
+            reader.stream.do_send(WriteAll(events));
         }
     }
 
@@ -81,12 +102,12 @@ pub struct CloseStream {
 impl Handler<CloseStream> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, close: CloseStream, ctx: &mut Self::Context) {
+    fn handle(&mut self, close: CloseStream, _: &mut Self::Context) {
         if !self.has_polling() || !self.state.is_in_flight(close.call) {
             return;
         }
-        self.fetch(close.call, ctx);
-        self.commit(close.call, ctx);
+        self.fetch(close.call);
+        self.commit(close.call);
         let Some(stream) = self.state.reader_of(close.call) else { return };
         // which ends it, after what was written
         drop(self.state.drop_broken_stream(stream, Instant::now()));

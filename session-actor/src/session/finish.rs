@@ -30,15 +30,15 @@ pub struct Finished {
 impl Handler<Finished> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
+    fn handle(&mut self, finished: Finished, _: &mut Self::Context) {
         let Finished { call, reply } = finished;
         if self.cleaning.remove(&call) {
             // it was cancelled, and has cleaned up or used up its grace
             return self.check_drained();
         }
         // what the handler sent before its answer goes before it
-        self.fetch(call, ctx);
-        self.withdraw_all(call, ctx);
+        self.fetch(call);
+        self.withdraw_all(call);
         let code = reply.as_ref().map_or(Some(McpError::internal().code), |reply| reply.code);
         let answer = |id: &_| match reply {
             Some(reply) => reply.json,

@@ -19,7 +19,7 @@ mod tests;
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
-use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle};
+use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle, WeakAddr};
 use actix_mcp_router::{
     era::Revision,
     error::McpError,
@@ -70,6 +70,8 @@ pub struct SessionActor {
     peer: Option<Arc<Peer>>,
     /// The one stream of a session over a byte stream; `None` over HTTP.
     pipe: Option<Sink>,
+    /// Its own address, for those below it. Weak, and so cheap to clone.
+    address: WeakAddr<Self>,
     /// Its id in the registry, never shown in full.
     id: Arc<str>,
     /// Who opened it.
@@ -86,10 +88,10 @@ pub struct SessionActor {
     cleaning: HashSet<Token>,
     /// The timer of the requests to the client that are open, and when it fires; there is at most one.
     ask_timer: Option<(Instant, SpawnHandle)>,
-    /// Bounds the cancelled calls that still have their grace: as many as may be in flight.
-    graces: Arc<Semaphore>,
-    /// Bounds what is on its way to readers of streams that have ended.
-    replays: Arc<Semaphore>,
+    /// Bounds the cancelled calls that still have their grace: as many as may be in flight. Made for the first.
+    graces: Option<Arc<Semaphore>>,
+    /// Bounds what is on its way to readers of streams that have ended. Made for the first.
+    replays: Option<Arc<Semaphore>>,
     /// Told when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
@@ -149,8 +151,8 @@ pub struct Opening {
     pub router: Arc<Router>,
     /// Where the session will be found.
     pub sessions: Sessions,
-    /// What it may take.
-    pub limits: Limits,
+    /// What it may take; shared by all sessions.
+    pub limits: Arc<Limits>,
     /// Who opens it.
     pub principal: Option<Principal>,
     /// The pipe, for a session over a byte stream.
@@ -179,14 +181,14 @@ impl SessionActor {
     pub fn open(opening: Opening) -> Result<(actix::Addr<Self>, Arc<str>), OpenError> {
         let open = opening.sessions.take_room()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
-        let graces = Arc::new(Semaphore::new(opening.limits.in_flight.min(Semaphore::MAX_PERMITS)));
-        let replays = Arc::new(Semaphore::new(streams::replays_limit(&opening.limits)));
-        let session = Self {
+        let registry_id = id.clone();
+        let session = Self::create(move |ctx| Self {
+            address: ctx.address().downgrade(),
             router: opening.router,
             state: SessionState::new(opening.limits, Instant::now()),
             peer: None,
             pipe: opening.pipe,
-            id: id.clone(),
+            id: registry_id,
             principal: opening.principal,
             sessions: opening.sessions,
             registered: None,
@@ -194,14 +196,14 @@ impl SessionActor {
             held: Vec::new(),
             cleaning: HashSet::new(),
             ask_timer: None,
-            graces,
-            replays,
+            graces: None,
+            replays: None,
             drained: Vec::new(),
             deaf: false,
             flush: None,
             _open: open,
-        };
-        Ok((session.start(), id))
+        });
+        Ok((session, id))
     }
 
     /// The part of the id that logs may show.
@@ -298,13 +300,14 @@ impl SessionActor {
     ///
     /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
     /// `true` if it has one.
-    fn stop(&self, running: Running, reason: Option<String>) -> bool {
+    fn stop(&mut self, running: Running, reason: Option<String>) -> bool {
         running.cancelled.fire(reason);
         if !running.cancelled.is_listening() {
             return false;
         }
-        let Ok(place) = self.graces.clone().try_acquire_owned() else {
-            let limit = self.state.limits.in_flight;
+        let limit = self.state.limits.in_flight;
+        let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
+        let Ok(place) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
             log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
             return false;
         };

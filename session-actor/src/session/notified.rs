@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a notification is never answered, whatever is wrong with it.
 
-use actix::{Context, Handler, Message};
+use actix::{Handler, Message};
 use actix_mcp_router::{id::RequestId, jsonrpc::Notification};
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -35,11 +35,11 @@ impl Handler<Notified> for SessionActor {
         match &*method {
             "notifications/initialized" if self.state.phase == Phase::Opened => {
                 self.state.phase = Phase::Ready;
-                self.release_held(ctx);
+                self.release_held();
                 self.schedule_flush(ctx);
             }
             "notifications/cancelled" => match serde_json::from_str(params.as_deref().unwrap_or("{}")) {
-                Ok(cancellation) => self.cancel(cancellation, ctx),
+                Ok(cancellation) => self.cancel(cancellation),
                 // the parser's text may quote what was sent
                 Err(_) => log::debug!(session = self.short(); "ignored a cancellation that names no request"),
             },
@@ -53,15 +53,15 @@ impl SessionActor {
     ///
     /// An id that is not in flight names a request that has ended or was never ours to cancel, `initialize` among them.
     // MCP 2025-11-25 basic/utilities/cancellation, Behavior Requirements 3 to 5
-    fn cancel(&mut self, cancellation: Cancellation, ctx: &mut Context<Self>) {
+    fn cancel(&mut self, cancellation: Cancellation) {
         let Cancellation { request_id, reason } = cancellation;
         let Some(call) = self.state.find(&request_id) else {
             log::debug!(session = self.short(), request:% = request_id; "ignored the cancellation of no request in flight");
             return;
         };
         // what was sent before the cancel took effect, and the word that our own questions are off
-        self.fetch(call, ctx);
-        self.withdraw_all(call, ctx);
+        self.fetch(call);
+        self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
         let Kept { running, outlet, link, heard: _ } = taken.kept;
         drop(link);

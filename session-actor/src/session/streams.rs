@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::{Actor, AsyncContext, Context, Handler, Message};
+use actix::{Actor, Handler, Message};
 use actix_mcp_router::era::Feature;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -16,7 +16,7 @@ use crate::{
     queue::{Flow, Source, queue},
     replay::{EventId, ReplayLimits},
     stats::{Counted, Counter},
-    stream::{Hello, Prime, StreamActor, Write},
+    stream::{Hello, Prime, StreamActor, Write, WriteAll},
     token::Token,
 };
 
@@ -31,7 +31,7 @@ impl SessionActor {
     }
 
     /// Turns a call's pending exchange into a stream, where the client can read one. Does nothing the second time.
-    pub(super) fn commit(&mut self, call: Token, ctx: &mut Context<Self>) {
+    pub(super) fn commit(&mut self, call: Token) {
         let primed = self.has_polling();
         let Some(kept) = self.state.call_mut(call) else { return };
         match &kept.outlet {
@@ -40,7 +40,7 @@ impl SessionActor {
         }
         let Way::Exchange(exchange) = std::mem::replace(&mut kept.outlet, Way::Stream) else { return };
         let kept_flow = kept.link.0.flow().clone();
-        let make = self.reader_maker(kept_flow, None, ctx);
+        let make = self.reader_maker(kept_flow, None);
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
         if let Some(events) = events {
@@ -54,9 +54,8 @@ impl SessionActor {
         &self,
         flow: Arc<Flow>,
         replayed: Option<OwnedSemaphorePermit>,
-        ctx: &mut Context<Self>,
     ) -> impl FnOnce(Token, EventId, bool, &mut Option<Source>) -> Reader + use<> {
-        let (stall, session) = (self.state.limits.stall, ctx.address().downgrade());
+        let (stall, session) = (self.state.limits.stall, self.address.clone());
         let open: Counted = self.sessions.stats().count(Counter::Streams);
         move |token, first, primed, events| {
             let (sink, source) = queue(flow);
@@ -101,8 +100,8 @@ pub struct Commit {
 impl Handler<Commit> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, commit: Commit, ctx: &mut Self::Context) {
-        self.commit(commit.call, ctx);
+    fn handle(&mut self, commit: Commit, _: &mut Self::Context) {
+        self.commit(commit.call);
     }
 }
 
@@ -134,7 +133,7 @@ impl Handler<OpenStream> for SessionActor {
             return Err(NoStream::Draining);
         }
         let primed = self.has_polling();
-        let make = self.reader_maker(self.flow(), None, ctx);
+        let make = self.reader_maker(self.flow(), None);
         let mut events = None;
         self.state
             .open_standalone(primed, Instant::now(), |token, first| make(token, first, primed, &mut events));
@@ -182,7 +181,7 @@ impl Handler<Resume> for SessionActor {
             .and_then(|call| self.state.call_mut(call))
             .map(|kept| kept.link.0.flow().clone());
         let replayed = self.room_to_replay(resume.last)?;
-        let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), None, ctx);
+        let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), None);
         let mut live = None;
         let mut events = None;
         let resumed = self.state.resume(resume.last, Instant::now(), |token, first| {
@@ -202,7 +201,7 @@ impl Handler<Resume> for SessionActor {
             return Ok(events);
         }
         // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
-        let make = self.reader_maker(self.flow(), replayed, ctx);
+        let make = self.reader_maker(self.flow(), replayed);
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, false, &mut events);
         write_kept(&reader.stream, resumed.events);
@@ -213,11 +212,12 @@ impl Handler<Resume> for SessionActor {
 impl SessionActor {
     /// Takes room for what a stream that has ended gives a reader: such a reader replaces nobody, so without a bound a
     /// client that comes back many times and reads nothing would have as many copies of it written.
-    fn room_to_replay(&self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
+    fn room_to_replay(&mut self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
         let Some(bytes) = self.state.bytes_after_end(last) else { return Ok(None) };
         let bytes = u32::try_from(bytes.max(REPLAY_SHARE)).unwrap_or(u32::MAX);
-        let room = self.replays.clone().try_acquire_many_owned(bytes);
-        room.map(Some).map_err(|_| NotResumed::TooMuch { limit: replays_limit(&self.state.limits) })
+        let limit = replays_limit(&self.state.limits);
+        let replays = self.replays.get_or_insert_with(|| Arc::new(Semaphore::new(limit))).clone();
+        replays.try_acquire_many_owned(bytes).map(Some).map_err(|_| NotResumed::TooMuch { limit })
     }
 }
 
@@ -226,13 +226,12 @@ const REPLAY_SHARE: usize = 1024; // bytes
 
 /// How much may be on its way to readers of streams that have ended, in bytes: as much as all standalone streams could
 /// replay at once.
-pub(super) fn replays_limit(limits: &Limits) -> usize {
+fn replays_limit(limits: &Limits) -> usize {
     let streams = limits.streams.max(1);
     limits.replay.bytes.max(REPLAY_SHARE).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
 }
 
 fn write_kept(stream: &actix::Addr<StreamActor>, events: Vec<(EventId, bytes::Bytes)>) {
-    for (id, json) in events {
-        stream.do_send(Write { id, json, room: Default::default(), droppable: false });
-    }
+    let write = |(id, json)| Write { id, json, room: Default::default(), droppable: false };
+    stream.do_send(WriteAll(events.into_iter().map(write).collect()));
 }

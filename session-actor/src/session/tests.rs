@@ -16,7 +16,6 @@ use tokio::sync::oneshot;
 
 use super::{Opening, SessionActor};
 use crate::{
-    limits::Limits,
     outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
     session::{Admit, Notified, OpenStream, Running},
@@ -64,7 +63,7 @@ impl Client {
         let opening = Opening {
             router: router.clone(),
             sessions: sessions.clone(),
-            limits: Limits::default(),
+            limits: Arc::default(),
             principal: None,
             pipe: None,
         };
