@@ -19,12 +19,18 @@ pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-pro
 /// The last event that a client has of a stream it comes back to.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
+/// As nearly every client writes it; the rest is worth a parser.
+const BOTH: [&str; 2] = ["application/json, text/event-stream", "text/event-stream, application/json"];
+
 /// What kinds of answer the client can read.
 ///
 /// No header is anything, and ranges match (RFC 9110, 12.5.1).
 pub(super) fn accepts(request: &HttpRequest, prefer_json: bool) -> Result<Accepts, Refused> {
-    let json = accepts_type(request, "application", "json");
-    let events = accepts_type(request, "text", "event-stream");
+    let mut values = request.headers().get_all(ACCEPT);
+    let (json, events) = match (values.next(), values.next()) {
+        (Some(value), None) if BOTH.iter().any(|both| value == both) => (true, true),
+        _ => (accepts_type(request, "application", "json"), accepts_type(request, "text", "event-stream")),
+    };
     match (json, events) {
         (true, true) if prefer_json => Ok(Accepts::Json),
         (true, true) => Ok(Accepts::Both),

@@ -51,11 +51,16 @@ impl Server {
     pub fn scope(&self, path: &str) -> Scope {
         shutdown::register(self);
         let endpoint = Rc::new(Endpoint { server: self.clone(), checked: Cell::new(false) });
-        let serve = move |request: HttpRequest, payload: web::Payload| {
+        // two resources: a plain path is found without the regular expressions that two paths of one would take
+        let resource = |path: &str| {
             let endpoint = endpoint.clone();
-            async move { endpoint.serve(request, payload).await }
+            let serve = move |request: HttpRequest, payload: web::Payload| {
+                let endpoint = endpoint.clone();
+                async move { endpoint.serve(request, payload).await }
+            };
+            web::resource(path).route(web::route().to(serve))
         };
-        web::scope(path).service(web::resource(["", "/"]).route(web::route().to(serve)))
+        web::scope(path).service(resource("")).service(resource("/"))
     }
 }
 
