@@ -39,11 +39,11 @@ fn main() -> anyhow::Result<ExitCode> {
     };
     let limit = match &args.limit {
         Some(path) => path.clone(),
-        None => build(["-p", "actix-mcp-bench", "--bin", "limit"])?.join("limit"),
+        None => build("limit")?,
     };
     let ours = match &args.ours {
         Some(path) => path.clone(),
-        None => build(["-p", "actix-mcp", "--example", "everything"])?.join("examples/everything"),
+        None => build("everything")?,
     };
     // after the builds, which may use all processors
     let pinned = args.pinned && pin(PROCESSORS.1);
@@ -104,13 +104,13 @@ async fn sample(load: Load, program: &Program, time: Time, wrong: &mut Vec<Strin
     sample.ok()
 }
 
-/// Builds a program as it is shipped; the folder of the profile.
-fn build(target: [&str; 4]) -> anyhow::Result<PathBuf> {
+/// Builds a program of this package as it is shipped; where it is then.
+fn build(bin: &str) -> anyhow::Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--locked"]).args(target);
+    cargo.args(["build", "--release", "--locked", "-p", "actix-mcp-bench", "--bin", bin]);
     ensure!(cargo.status().context("cargo does not start")?.success(), "a server does not build");
     let this = std::env::current_exe()?;
     let profile = this.parent().context("no folder")?;
     // `release` beside whatever this was built as
-    Ok(profile.with_file_name("release"))
+    Ok(profile.with_file_name("release").join(bin))
 }

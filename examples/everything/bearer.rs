@@ -15,7 +15,7 @@ use actix_web::{
     middleware::Next,
 };
 
-/// Whom each token acts for. Without any, nobody is asked for one.
+/// Whom each token acts for.
 #[derive(Default)]
 pub(crate) struct Tokens(HashMap<String, Principal>);
 
@@ -29,6 +29,11 @@ impl Tokens {
             }
             _ => Err("--bearer takes NAME=TOKEN".to_owned()),
         }
+    }
+
+    /// Whether there are none: then nobody is asked for one.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whom a request with this header acts for.
@@ -46,12 +51,10 @@ pub(crate) async fn check(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    if !tokens.0.is_empty() {
-        let Some(principal) = tokens.find(&request) else {
-            let refusal = HttpResponse::Unauthorized().insert_header((WWW_AUTHENTICATE, "Bearer")).finish();
-            return Err(InternalError::from_response("no token that is known", refusal).into());
-        };
-        request.extensions_mut().insert(principal.clone());
-    }
+    let Some(principal) = tokens.find(&request) else {
+        let refusal = HttpResponse::Unauthorized().insert_header((WWW_AUTHENTICATE, "Bearer")).finish();
+        return Err(InternalError::from_response("no token that is known", refusal).into());
+    };
+    request.extensions_mut().insert(principal.clone());
     next.call(request).await
 }

@@ -27,7 +27,7 @@ use std::{
 };
 
 use actix_mcp::prelude::*;
-use actix_web::middleware::from_fn;
+use actix_web::middleware::{Condition, from_fn};
 use actix_web_lab::middleware::CatchPanic;
 
 use args::{Args, Command, Transport};
@@ -56,13 +56,14 @@ fn server(odd_names: bool) -> Server {
 
 /// Serves the endpoint `/mcp`, behind the tokens, and `/stats`, open to all.
 async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result<()> {
+    let asks = !tokens.is_empty();
     let (tokens, stats) = (web::Data::new(tokens), web::Data::new(server.clone()));
     let http = actix_mcp::http_server(move || {
         App::new()
             .app_data(tokens.clone())
             .app_data(stats.clone())
             .route("/stats", web::get().to(stats::show))
-            .service(server.scope("/mcp").wrap(from_fn(bearer::check)))
+            .service(server.scope("/mcp").wrap(Condition::new(asks, from_fn(bearer::check))))
             // handlers of tools are contained by the framework; this is for what the application adds
             .wrap(CatchPanic::default())
     })
