@@ -98,7 +98,9 @@ impl Exchange {
             principal: bearings.principal,
             http: bearings.http,
         };
-        let counted = [stats.count(Counter::Exchanges), stats.count(Counter::InFlight)];
+        // nothing of an author's runs in a request to listen
+        let running = listens.is_none().then(|| stats.count(Counter::InFlight));
+        let counted = (stats.count(Counter::Exchanges), running);
         let future = match listens {
             // of its own size: thousands may be open
             Some(place) => listen::serve(place, router, request, origin),
@@ -247,7 +249,7 @@ struct Handler {
     sessions: Sessions,
     grace: Duration,
     /// Held until the handler has ended, its grace included.
-    counted: Option<[Counted; 2]>,
+    counted: Option<(Counted, Option<Counted>)>,
 }
 
 impl Handler {

@@ -31,7 +31,7 @@ struct Counters {
 pub struct Snapshot {
     /// Live sessions.
     pub sessions: usize,
-    /// Handlers that are running.
+    /// Handlers that are running; none runs in a request to listen.
     pub in_flight: usize,
     /// Open streams.
     pub streams: usize,

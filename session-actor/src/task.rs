@@ -56,7 +56,8 @@ pub fn serve(
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
             let (report, commit_after) = (admission.report, admission.commit_after);
-            let running = sessions.stats().count(Counter::InFlight);
+            // nothing of an author's runs in a request to listen
+            let running = admission.listens.is_none().then(|| sessions.stats().count(Counter::InFlight));
             let origin = Origin {
                 peer: admission.peer,
                 link: admission.link,

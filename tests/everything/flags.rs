@@ -143,7 +143,7 @@ async fn idle_sessions_end() {
 }
 
 #[actix_web::test]
-async fn flags_without_a_meaning_are_accepted() {
+async fn flags_of_the_other_transport_and_of_the_other_era_are_accepted() {
     let key = "0123456789abcdefABCDEF0123456789abcdefABCDEF0123456789abcdef0123";
     for mut peer in Peer::both(&["--state-key", key, "--max-line", "100000", "--max-body", "100000"]).await {
         assert_eq!(peer.call("none", json!({})).await, text("ok"));

@@ -122,7 +122,7 @@ async fn a_cancelled_subscription_says_nothing_more_and_its_id_is_free() {
     let told = pipe.until_silence().await;
     assert_eq!(told.iter().map(subscription).collect::<Vec<_>>(), [&json!("1")]);
     let stats = server.stats();
-    assert_eq!((stats.listens, stats.in_flight), (1, 1));
+    assert_eq!((stats.listens, stats.in_flight), (1, 0));
     assert_eq!(listening(&mut pipe, 1, json!({})).await, json!({}));
     pipe.cancel(1).await;
     pipe.cancel("1").await;
