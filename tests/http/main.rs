@@ -25,6 +25,7 @@ mod interview;
 mod kept;
 mod limits;
 mod listens;
+mod listens_workers;
 mod lives;
 mod logs;
 mod methods;
