@@ -144,4 +144,13 @@ mod tests {
         assert_eq!(slots.remove(old), None);
         assert_eq!(slots.get(new), Some(&"new"));
     }
+
+    #[test]
+    fn a_spent_token_finds_nothing_even_of_its_generation() {
+        let mut slots = Slots::default();
+        let live = slots.vacancy(1).fill("live");
+        assert_eq!(slots.get(Token::spent(live.generation())), None);
+        assert_eq!(slots.remove(Token::spent(live.generation())), None);
+        assert_eq!(slots.get(live), Some(&"live"));
+    }
 }

@@ -124,6 +124,11 @@ fn a_readable_id_is_echoed_whatever_else_is_wrong() {
             "`result` or `error`",
         ),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","result":{}}"#, -32600, "`method` or `result`"),
+        (
+            r#"{"jsonrpc":"2.0","id":4,"method":"m","error":{"code":1,"message":"x"}}"#,
+            -32600,
+            "`method` or `error`",
+        ),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","method":"n"}"#, -32600, "`method` is there twice"),
         (
             r#"{"jsonrpc":"2.0","id":4,"method":"m","params":{},"params":{}}"#,

@@ -8,6 +8,7 @@ use actix_mcp_router::{
     cancelled::Cancelled,
     error::ErrorCode,
     jsonrpc::{Incoming, Payload, Request, read},
+    link::{AskError, Link, Question},
     router::Router,
     tool::Tool,
 };
@@ -16,12 +17,15 @@ use tokio::sync::oneshot;
 
 use super::{Opening, SessionActor};
 use crate::{
+    limits::Limits,
+    link::{CallEnd, CallLink, StreamRoom},
     outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
     session::{Admit, Notified, OpenStream, Running},
     sessions::Sessions,
     stats::Snapshot,
     task,
+    token::Token,
 };
 
 /// Makes the actor panic: a defect of ours, which nothing is known to cause.
@@ -174,4 +178,47 @@ async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is
         let Ok(Ok(Head::Json { verdict, .. })) = answer else { panic!("no answer: {answer:?}") };
         assert_eq!(verdict, Verdict::Answered(Some(ErrorCode::INTERNAL_ERROR)));
     }
+}
+
+#[actix_rt::test]
+async fn the_link_of_a_call_that_was_taken_takes_nothing_and_says_so() {
+    let client = Client::connect().await;
+    let room = StreamRoom::of_call(&Limits::default(), client.sessions.stats().clone());
+    // of a session that lives: it is the call that has gone
+    let link = Arc::new(CallLink::new(Token::spent(1), client.session.downgrade(), room));
+    let say = || {
+        link.emit(Bytes::from_static(b"1"), link.try_room(1));
+        link.deliver(Bytes::from_static(b"2"), link.try_room(1));
+    };
+    say();
+    assert!(link.is_live() && link.room(1).await.0.is_some());
+    assert_eq!(link.take().count(), 2);
+
+    say();
+    drop(CallEnd(link.clone()));
+    assert!(!link.is_live());
+    assert_eq!(link.take().count(), 0, "what still waited is dropped");
+    say();
+    assert_eq!(link.take().count(), 0);
+    assert!(link.room(1).await.0.is_none());
+    let question =
+        Question { method: "roots/list", params: Bytes::from_static(b"{}"), needs: &[], timeout: None };
+    let mut asked = link.ask(question, link.try_room(2));
+    // at once: the session is not asked
+    assert!(matches!(asked.answer.try_recv(), Ok(Err(AskError::Gone))));
+}
+
+#[actix_rt::test]
+async fn a_session_is_silent_once_the_grace_of_its_cancelled_call_is_over() {
+    tokio::time::pause();
+    let client = Client::connect().await;
+    drop(client.call(1, "listens"));
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    client.notify(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    let (done, mut drained) = oneshot::channel();
+    client.session.do_send(super::Drain { done, deaf: false });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(drained.try_recv().is_err(), "it has its grace");
+    // long before it ends for being idle
+    tokio::time::timeout(Duration::from_secs(10), drained).await.expect("it falls silent").expect("it lives");
 }
