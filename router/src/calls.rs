@@ -272,6 +272,10 @@ impl Serving {
 /// The token under which a request wants progress.
 // MCP 2025-11-25 basic/utilities/progress, Progress Flow: MUST be a string or integer value
 pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpError> {
+    // a name may be written with escapes; what has none and not this text has no such member
+    if meta.starts_with('{') && !meta.contains("progressToken") && !meta.contains('\\') {
+        return Ok(None);
+    }
     let meta = Params::read(Some(meta), "_meta.", ["progressToken"])?;
     let Some(token) = meta.raw("progressToken") else { return Ok(None) };
     let token = serde_json::from_str(token.get());

@@ -37,7 +37,7 @@ impl Opening {
         const ANY_LENGTH: usize = usize::MAX;
         let params = Params::read(params, "", ["protocolVersion", "capabilities", "clientInfo"])?;
         let revision = era::negotiate(&params.string("protocolVersion", ANY_LENGTH)?);
-        let declared = capabilities(params.object("capabilities")?, "capabilities.")?;
+        let (declared, _) = capabilities(params.object("capabilities")?, "capabilities.")?;
         let info = implementation(params.object("clientInfo")?, "clientInfo.", name_bytes)?;
         Ok(Self { revision, capabilities: era::client_capabilities(declared, revision), info })
     }
@@ -58,15 +58,19 @@ pub(crate) fn implementation(
 }
 
 /// A capability is declared by an object. Anything else in its place declares nothing: the client is then never asked
-/// for what it may not mean, and is not turned away for what we do not need.
-pub(crate) fn capabilities(declared: &RawValue, path: &'static str) -> Result<ClientCapabilities, McpError> {
-    let declared = Params::read(Some(declared.get()), path, ["elicitation", "sampling", "roots"])?;
+/// for what it may not mean, and is not turned away for what we do not need. `extensions` is given as it came.
+pub(crate) fn capabilities<'a>(
+    declared: &'a RawValue,
+    path: &'static str,
+) -> Result<(ClientCapabilities, Option<&'a RawValue>), McpError> {
+    let names = ["elicitation", "sampling", "roots", "extensions"];
+    let declared = Params::read(Some(declared.get()), path, names)?;
     let object = |name| declared.raw(name).map(RawValue::get).filter(|text| text.starts_with('{'));
     let elicitation = object("elicitation");
     let (form, url) = members(elicitation, "capabilities.elicitation.", ["form", "url"])?;
     let sampling = object("sampling");
     let (tools, context) = members(sampling, "capabilities.sampling.", ["tools", "context"])?;
-    Ok(ClientCapabilities {
+    let capabilities = ClientCapabilities {
         // MCP 2025-11-25 client/elicitation, Capabilities: an empty object means form mode
         elicitation_form: elicitation.is_some() && (form || !url),
         elicitation_url: url,
@@ -74,7 +78,8 @@ pub(crate) fn capabilities(declared: &RawValue, path: &'static str) -> Result<Cl
         sampling_tools: tools,
         sampling_context: context,
         roots: object("roots").is_some(),
-    })
+    };
+    Ok((capabilities, declared.optional("extensions")))
 }
 
 /// Which of two members are objects.

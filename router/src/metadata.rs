@@ -27,9 +27,13 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// The metadata of a request that speaks for itself.
+/// The metadata of a request that speaks for itself, and what of its parameters headers repeat.
 #[derive(Debug)]
-pub struct Claim<'a>(Params<'a, 4>);
+pub struct Claim<'a> {
+    /// Read once for all that is held against it.
+    pub(crate) params: Params<'a, 4>,
+    meta: Params<'a, 4>,
+}
 
 impl<'a> Claim<'a> {
     /// The claim of a request with these parameters, if its `_meta` names a version, whatever its value.
@@ -42,7 +46,7 @@ impl<'a> Claim<'a> {
         if !params.contains("modelcontextprotocol/protocolVersion") && !params.contains('\\') {
             return None;
         }
-        Self::read(params).ok().filter(|claim| claim.0.raw(VERSION).is_some())
+        Self::read(params).ok().filter(|claim| claim.meta.raw(VERSION).is_some())
     }
 
     /// The metadata of a request that is known to need it.
@@ -63,9 +67,10 @@ impl<'a> Claim<'a> {
     }
 
     fn read(params: &'a str) -> Result<Self, McpError> {
-        let meta = Params::read(Some(params), "", ["_meta"])?.optional_object("_meta")?;
-        let names = [VERSION, CAPABILITIES, INFO, LOG_LEVEL];
-        Ok(Self(Params::read(meta.map(RawValue::get), "_meta.", names)?))
+        let params = Params::read(Some(params), "", ["_meta", "name", "uri", "arguments"])?;
+        let meta = params.optional_object("_meta")?.map(RawValue::get);
+        let meta = Params::read(meta, "_meta.", [VERSION, CAPABILITIES, INFO, LOG_LEVEL])?;
+        Ok(Self { params, meta })
     }
 
     /// The version it names.
@@ -74,7 +79,7 @@ impl<'a> Claim<'a> {
     ///
     /// -32602 if it is missing or no string.
     pub fn version(&self) -> Result<ByteString, McpError> {
-        self.0.string(VERSION, usize::MAX)
+        self.meta.string(VERSION, usize::MAX)
     }
 
     /// Who sends the request, as far as it says so.
@@ -88,26 +93,25 @@ impl<'a> Claim<'a> {
         let revision =
             Revision::parse_with(&version, Feature::Stateless).ok_or_else(|| unsupported(&version))?;
         let most = router.limits().name_bytes;
-        let declared = self.0.object(CAPABILITIES)?;
-        let capabilities = era::client_capabilities(
-            initialize::capabilities(declared, "_meta.clientCapabilities.")?,
-            revision,
-        );
-        let info = match self.0.optional_object(INFO)? {
+        let declared = self.meta.object(CAPABILITIES)?;
+        let (capabilities, extensions) = initialize::capabilities(declared, "_meta.clientCapabilities.")?;
+        let capabilities = era::client_capabilities(capabilities, revision);
+        let info = match self.meta.optional_object(INFO)? {
             Some(info) => initialize::implementation(info, "_meta.clientInfo.", most)?,
             None => Implementation::default(),
         };
-        let level = match self.0.optional_string(LOG_LEVEL, usize::MAX)? {
+        let level = match self.meta.optional_string(LOG_LEVEL, usize::MAX)? {
             Some(level) => Some(
                 Level::deserialize((*level).into_deserializer())
-                    .map_err(|_: serde::de::value::Error| self.0.mistyped(LOG_LEVEL, "a log level"))?,
+                    .map_err(|_: serde::de::value::Error| self.meta.mistyped(LOG_LEVEL, "a log level"))?,
             ),
             None => None,
         };
-        let extensions = Params::read(Some(declared.get()), "_meta.clientCapabilities.", ["extensions"])?
-            .optional_object("extensions")?
-            .map(|raw| raw.get().into());
-        Ok(Peer::of_request(revision, capabilities, info, level, extensions))
+        let extensions = extensions.map(RawValue::get);
+        if extensions.is_some_and(|raw| !raw.starts_with('{')) {
+            return Err(McpError::invalid_params("`_meta.clientCapabilities.extensions` is not an object"));
+        }
+        Ok(Peer::of_request(revision, capabilities, info, level, extensions.map(Into::into)))
     }
 }
 

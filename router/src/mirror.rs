@@ -16,7 +16,7 @@ use crate::{
     dispatch::Method,
     error::{ErrorCode, McpError},
     jsonrpc::Request,
-    params::Params,
+    metadata::Claim,
     router::Router,
 };
 
@@ -47,6 +47,7 @@ impl Router {
     pub fn check_headers<'r>(
         &self,
         request: &Request,
+        claim: &Claim<'_>,
         field: impl Fn(&str) -> Field<'r>,
     ) -> Result<(), McpError> {
         repeats("Mcp-Method", field("Mcp-Method"), &request.method)?;
@@ -58,16 +59,14 @@ impl Router {
         } else {
             return Ok(());
         };
-        // what is no object is the method's to refuse
-        let params = Params::read(request.params.as_deref(), "", ["name", "uri", "arguments"]).ok();
-        let named = params.as_ref().and_then(|params| params.raw(source));
+        let named = claim.params.raw(source);
         check("Mcp-Name", field("Mcp-Name"), named.filter(|raw| raw.get().starts_with('"')))?;
         if method != Some(Method::CallTool) {
             return Ok(());
         }
-        let name: Option<String> = named.and_then(|name| serde_json::from_str(name.get()).ok());
+        let name = named.and_then(|name| string(name.get()));
         let Some(tool) = name.and_then(|name| self.tools.get(&name)) else { return Ok(()) };
-        let arguments = params.and_then(|params| params.raw("arguments"));
+        let arguments = claim.params.raw("arguments");
         tool.mirrored().iter().try_for_each(|mirrored| {
             let value = arguments.and_then(|arguments| at(arguments, &mirrored.path));
             check(&mirrored.header, field(&mirrored.header), value)
@@ -140,10 +139,18 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
 /// Whether a header's text is the value that stands in the body: strings as they are, integers by number.
 fn same(text: &str, body: &str) -> bool {
     match body.as_bytes().first() {
-        Some(b'"') => serde_json::from_str::<String>(body).is_ok_and(|body| body == text),
+        Some(b'"') => string(body).is_some_and(|body| body == text),
         Some(b't' | b'f') => body == text,
         Some(b'-' | b'0'..=b'9') => integer(body).is_some_and(|body| integer(text) == Some(body)),
         _ => false,
+    }
+}
+
+/// The text that a JSON string is; copied only where it has escapes.
+fn string(json: &str) -> Option<Cow<'_, str>> {
+    match json.strip_prefix('"')?.strip_suffix('"')? {
+        plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+        _ => serde_json::from_str(json).ok().map(Cow::Owned),
     }
 }
 

@@ -44,8 +44,9 @@ impl Endpoint {
         }
         match message {
             Incoming::Request(message) => {
-                Claim::of(message.params.as_deref()).is_some()
-                    || (Method::of(&message.method) != Some(Method::Initialize) && names_modern(request))
+                // the header first: what it says needs no look into the body
+                (names_modern(request) && Method::of(&message.method) != Some(Method::Initialize))
+                    || Claim::of(message.params.as_deref()).is_some()
             }
             Incoming::Notification(_) | Incoming::Response(_) => names_modern(request),
         }
@@ -115,7 +116,7 @@ impl Endpoint {
         let field = |name: &str| headers::field(request, name);
         check_version(field(headers::PROTOCOL_VERSION.as_str()), &version).map_err(refuse)?;
         let peer = claim.peer(router).map_err(refuse)?;
-        router.check_headers(message, field).map_err(refuse)?;
+        router.check_headers(message, &claim, field).map_err(refuse)?;
         router.method(&message.method, peer.revision).map_err(refuse)?;
         Ok(peer)
     }
