@@ -18,7 +18,10 @@ pub(crate) struct Memory {
     /// How many rounds there were.
     pub(super) rounds: u32,
     /// By the key of their question.
-    pub(super) answers: BTreeMap<String, Box<RawValue>>,
+    answers: BTreeMap<String, Box<RawValue>>,
+    /// Answers that came without a state, so that nobody knows whether they were asked for. They are not remembered unless
+    /// they are.
+    unasked: BTreeMap<String, Box<RawValue>>,
     /// What steps resulted in, by their key.
     pub(super) steps: BTreeMap<String, Box<RawValue>>,
     /// The author's own state.
@@ -62,12 +65,12 @@ impl Memory {
                 .map_err(|_| McpError::invalid_params("`inputResponses` is not an object"))?,
             None => BTreeMap::new(),
         };
-        let Some(kept) = &kept else { return Ok(Some(Self { answers: responses, ..Self::default() })) };
+        let Some(kept) = &kept else { return Ok(Some(Self { unasked: responses, ..Self::default() })) };
         let Kept { rounds, open, mut answers, steps, own } =
             serde_json::from_slice(kept).map_err(|_| seal::refused())?;
         // MCP 2026-07-28 basic/patterns/mrtr, Error Handling: SHOULD ignore any information it does not recognize
         answers.extend(responses.into_iter().filter(|(key, _)| open.contains(key)));
-        Ok(Some(Self { rounds, answers, steps, own }))
+        Ok(Some(Self { rounds, answers, unasked: BTreeMap::new(), steps, own }))
     }
 
     /// Seals it for the round in which these keys are asked.
@@ -77,10 +80,18 @@ impl Memory {
         bound: &Binding,
         open: impl Iterator<Item = &'a str>,
     ) -> Result<String, Unsealed> {
-        let Self { rounds, answers, steps, own } = self;
+        let Self { rounds, answers, unasked: _, steps, own } = self;
         let kept = Kept { rounds: rounds + 1, open: open.map(str::to_owned).collect(), answers, steps, own };
         let kept = serde_json::to_vec(&kept).map_err(|_| Unsealed::Failed)?;
         seal.seal(&kept, bound)
+    }
+
+    /// The answer to a question that is asked now.
+    pub(super) fn answer(&mut self, key: &str) -> Option<&RawValue> {
+        if let Some((key, json)) = self.unasked.remove_entry(key) {
+            self.answers.insert(key, json);
+        }
+        self.answers.get(key).map(Box::as_ref)
     }
 
     /// How many rounds there were.

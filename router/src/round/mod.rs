@@ -135,8 +135,8 @@ impl Round {
                 return Err(AskError::Gone);
             }
             let key = state.key(name, method, &params);
-            if let Some(json) = state.memory.answers.get(&key) {
-                return Ok(Answered { json: json.clone(), key });
+            if let Some(json) = state.memory.answer(&key) {
+                return Ok(Answered { json: json.to_owned(), key });
             }
             let (asker, end) = oneshot::channel();
             let nth = state.next;
@@ -183,7 +183,7 @@ impl Round {
     }
 
     pub(crate) fn answer(&self, key: &str) -> Option<Box<RawValue>> {
-        self.lock().memory.answers.get(key).cloned()
+        self.lock().memory.answer(key).map(RawValue::to_owned)
     }
 
     pub(crate) fn own_state(&self) -> Option<String> {

@@ -479,6 +479,24 @@ fn what_is_missing_is_asked_again_and_what_was_never_asked_is_ignored() {
 }
 
 #[test]
+fn answers_without_a_state_count_where_they_are_asked_for_and_take_no_room_elsewhere() {
+    async fn asks(client: Client) -> Result<String, ElicitError> {
+        let a: Name = client.elicit("a?").key("a").await?;
+        let b: Name = client.elicit("b?").key("b").await?;
+        Ok(a.name + &b.name)
+    }
+    let chat = with(Tool::new("t", asks));
+    let mut responses = json!({ "a": named("1") });
+    for n in 0..5_000 {
+        responses[format!("junk{n}")] = named("x");
+    }
+    let (requests, state) = chat.send(None, Some(responses)).asks();
+    assert_eq!(requests.keys().collect::<Vec<_>>(), ["b"]);
+    assert!(state.len() < 500, "{} bytes", state.len());
+    assert_eq!(chat.retry(&state, json!({ "b": named("2") })).text(), "12");
+}
+
+#[test]
 fn an_answer_that_a_round_did_not_need_is_kept_for_the_next() {
     static ROUND: AtomicUsize = AtomicUsize::new(0);
     async fn asks(client: Client) -> Result<String, ElicitError> {
