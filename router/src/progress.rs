@@ -6,14 +6,15 @@
 use std::{
     fmt,
     future::Future,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use bytes::Bytes;
 use futures_util::future;
 use serde::{Serialize, Serializer};
+use tokio::task::consume_budget;
 
 use crate::{
     call::Call,
@@ -186,6 +187,9 @@ impl Future for Report {
     type Output = Result<(), ProgressError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        // where nothing waits for room, because nobody reads or because nobody asked: others run all the same now and then,
+        // and among them what ends this call
+        ready!(pin!(consume_budget()).poll(cx));
         self.0.poll(cx, |mut parts| {
             let Some(wanted) = parts.wanted.take() else { return Start::Done(Ok(())) };
             let json = match wanted.check(&parts) {

@@ -27,11 +27,12 @@ use actix_mcp_router::{
 };
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{
-    future::{BoxFuture, FutureExt, LocalBoxFuture, ready},
+    future::{BoxFuture, FutureExt, LocalBoxFuture},
     task::AtomicWaker,
 };
 use tokio::{
     sync::oneshot,
+    task::coop::{Unconstrained, unconstrained},
     time::{Instant, Sleep, sleep, sleep_until, timeout},
 };
 
@@ -39,7 +40,7 @@ use crate::{
     limits::Limits,
     listen::{self, Place, TooMany},
     outlet::{Accepts, Head, Verdict},
-    queue::{Backlog, Flow, Frame, Sink, queue},
+    queue::{Backlog, Flow, Frame, Sink, no_room, queue},
     sessions::{Sessions, Stage},
     stats::{Counted, Counter, Stats},
 };
@@ -143,8 +144,10 @@ impl Exchange {
         if let Poll::Ready(step) = first {
             return step;
         }
-        let mut silence: Option<Pin<Box<Sleep>>> = commits.then(|| Box::pin(sleep(self.sse_after)));
-        let mut closed = Box::pin(self.sessions.reached(Stage::Closed));
+        // asked after the handler, which may have used up what the task may do in one go
+        let mut silence: Option<Pin<Box<Unconstrained<Sleep>>>> =
+            commits.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
+        let mut closed = Box::pin(unconstrained(self.sessions.reached(Stage::Closed)));
         poll_fn(|cx| {
             if let Poll::Ready(step) = step(handler, output, commits, cx) {
                 return Poll::Ready(step);
@@ -191,21 +194,22 @@ struct Writer {
 impl Writer {
     async fn run(mut self, answered: Option<Reply>) {
         let (sink, stall) = (self.sink.clone(), self.stall);
-        let mut broken = std::pin::pin!(async {
+        // whatever the handler does: one that never waits for long must not outlive its reader, or the server
+        let mut broken = std::pin::pin!(unconstrained(async {
             tokio::select! {
                 () = sink.gone() => {}
                 () = stands_still(&sink, stall) => {
                     log::warn!("a stream that stands still is closed (the limit is {stall:?})");
                 }
             }
-        });
+        }));
         let reply = match answered {
             Some(reply) => Some(reply),
             None => tokio::select! {
                 biased;
                 reply = poll_fn(|cx| self.handler.poll(cx)) => Some(reply),
                 () = broken.as_mut() => None,
-                () = self.sessions.reached(Stage::Closed) => None,
+                () = unconstrained(self.sessions.reached(Stage::Closed)) => None,
             },
         };
         drop(self.handler);
@@ -376,12 +380,7 @@ impl Output {
 impl Link for Output {
     fn room(&self, bytes: usize) -> BoxFuture<'static, Room> {
         if !self.is_live() {
-            return ready(Room(None)).boxed();
-        }
-        // the usual case, which needs no timer
-        let room = self.try_room(bytes);
-        if room.0.is_some() {
-            return ready(room).boxed();
+            return no_room().boxed();
         }
         self.flow().clone().room(bytes).boxed()
     }

@@ -16,12 +16,12 @@ use std::{
 use actix::WeakAddr;
 use actix_mcp_router::link::{AskError, Asked, Link, Question, Room};
 use bytes::Bytes;
-use futures_util::future::{BoxFuture, FutureExt, ready};
+use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::oneshot;
 
 use crate::{
     limits::Limits,
-    queue::{Backlog, Flow, Frame},
+    queue::{Backlog, Flow, Frame, no_room},
     session::{Ask, CloseStream, Emit, SessionActor, Withdraw},
     stats::Stats,
     token::Token,
@@ -130,12 +130,7 @@ impl Drop for CallEnd {
 impl Link for CallLink {
     fn room(&self, bytes: usize) -> BoxFuture<'static, Room> {
         if self.lock().ended {
-            return ready(Room(None)).boxed();
-        }
-        // the usual case, which needs no timer
-        let room = self.try_room(bytes);
-        if room.0.is_some() {
-            return ready(room).boxed();
+            return no_room().boxed();
         }
         self.flow().clone().room(bytes).boxed()
     }

@@ -20,6 +20,7 @@ use actix_mcp_router::link::Room;
 use bytes::Bytes;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
+    task::consume_budget,
     time::Instant,
 };
 
@@ -98,12 +99,19 @@ impl Flow {
         Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
     }
 
-    /// Waits for room; gives up, without any, when the stream stands still.
+    /// Waits for room; gives up, without any, when the stream stands still. Where there is room, it lets others run now and
+    /// then: of a stream that nobody reads, all room comes back at once.
     ///
     /// # Cancellation
     ///
     /// A dropped wait takes no room.
     pub(crate) async fn room(self: Arc<Self>, bytes: usize) -> Room {
+        consume_budget().await;
+        // the usual case, which needs no timer
+        let room = self.try_room(bytes);
+        if room.0.is_some() {
+            return room;
+        }
         let mut acquire = std::pin::pin!(self.room.clone().acquire_many_owned(self.share(bytes)));
         loop {
             let before = self.moved.load(Ordering::Relaxed);
@@ -114,6 +122,13 @@ impl Flow {
             }
         }
     }
+}
+
+/// No room, since nobody waits for what a call says. A handler that goes on saying it must not keep its worker from what
+/// would end it.
+pub(crate) async fn no_room() -> Room {
+    consume_budget().await;
+    Room(None)
 }
 
 /// One message on its way out.

@@ -15,7 +15,7 @@ use actix_mcp_router::{
 };
 use actix_rt::time::sleep;
 use futures_util::future::{Either, poll_immediate, select};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task::coop::unconstrained};
 
 use crate::{
     listen::{self, Place},
@@ -71,7 +71,7 @@ pub fn serve(
                 // a handler that never waits needs no timer
                 Some(silence) => match poll_immediate(reply.as_mut()).await {
                     Some(reply) => reply,
-                    None => match select(reply.as_mut(), Box::pin(sleep(silence))).await {
+                    None => match select(reply.as_mut(), Box::pin(unconstrained(sleep(silence)))).await {
                         Either::Left((reply, _)) => reply,
                         Either::Right(_) => {
                             report.commit();

@@ -45,6 +45,7 @@ mod served;
 mod sessions;
 mod shutdowns;
 mod streams;
+mod talkers;
 mod times;
 #[path = "../wire/turns.rs"]
 mod turns;

@@ -1,0 +1,85 @@
+//! Handlers that say more than anybody reads: a wait for room is a wait, even where all that is said goes nowhere, and never
+//! keeps a worker from its other requests.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use actix_mcp::{
+    Server,
+    prelude::*,
+    testing::{paused, settle},
+};
+use serde_json::json;
+
+use crate::served::{Client, Served, call_with_progress, modern, modern_call};
+
+/// So many reports, and the handler gives up.
+const MOST: u64 = 200_000;
+
+#[derive(Default)]
+struct Talk {
+    enough: AtomicBool,
+    reports: AtomicU64,
+}
+
+/// Reports, and does nothing else, until another call says that it is enough.
+async fn talk(progress: Progress, talk: web::Data<Talk>) -> &'static str {
+    for n in 0..MOST {
+        if talk.enough.load(Ordering::Relaxed) {
+            return "enough";
+        }
+        talk.reports.store(n, Ordering::Relaxed);
+        progress.report(n).await.ok();
+    }
+    "nobody came between"
+}
+
+async fn enough(talk: web::Data<Talk>) -> &'static str {
+    talk.enough.store(true, Ordering::Relaxed);
+    "ok"
+}
+
+fn server() -> (Server, Arc<Talk>) {
+    let shared = Arc::new(Talk::default());
+    let server = Server::new("fixture", "1").data_arc(shared.clone());
+    (server.tool(Tool::new("talk", talk)).tool(Tool::new("enough", enough)), shared)
+}
+
+#[actix_web::test]
+async fn a_call_that_reports_without_end_ends_with_its_reader() {
+    paused();
+    let (server, shared) = server();
+    let served = Served::new(&server).await;
+    let params = json!({ "name": "talk", "arguments": {}, "_meta": { "progressToken": 1 } });
+    let mut stream = served.send(&modern(1, "tools/call", params)).await.expect(200).await;
+    stream.message().await.expect("a report");
+    drop(stream);
+    settle().await;
+    assert_eq!(server.stats().in_flight, 0);
+    assert!(shared.reports.load(Ordering::Relaxed) < MOST / 2, "it ran to its end");
+}
+
+#[actix_web::test]
+async fn a_call_that_reports_to_nobody_lets_other_calls_run() {
+    paused();
+    let (server, shared) = server();
+    let served = Served::new(&server).await;
+    let params = json!({ "name": "talk", "arguments": {}, "_meta": { "progressToken": 1 } });
+    let talking = modern(1, "tools/call", params).set("Accept", "application/json");
+    let saying = async { served.send(&talking).await.expect(200).await.answer().await };
+    let enough = modern_call(2, "enough", json!({}));
+    let stopping = async { served.send(&enough).await.expect(200).await };
+    let (answer, _) = futures_util::future::join(saying, stopping).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "enough", "from 2026-07-28 on");
+    shared.enough.store(false, Ordering::Relaxed);
+
+    let client = Client::open(&served, "2025-11-25").await;
+    let talking =
+        client.request(&call_with_progress(1, "talk", json!({}), 1)).set("Accept", "application/json");
+    let saying = async { client.send(&talking).await.expect(200).await.answer().await };
+    let stopping = async { client.call(2, "enough", json!({})).await.expect(200).await };
+    let (answer, _) = futures_util::future::join(saying, stopping).await;
+    assert_eq!(answer["result"]["content"][0]["text"], "enough", "in a session");
+}
