@@ -108,8 +108,11 @@ struct Context {
     context: String,
 }
 
-async fn prompt(client: Client) -> Result<String, ElicitError> {
-    let Context { context } = client.elicit("What should the prompt be about?").key("user_context").await?;
+async fn prompt(client: Client) -> Result<String, McpError> {
+    client.require(ClientCapability::ElicitationForm)?;
+    let asked = client.elicit("What should the prompt be about?").key("user_context").await;
+    // a prompt has no result that says what a user did instead
+    let Context { context } = asked.map_err(|err| McpError::invalid_request(err.to_string()))?;
     Ok(format!("Tell me about {context}."))
 }
 
