@@ -215,7 +215,9 @@ impl Child {
             .map(|name| (name.to_string(), json!(if name.ends_with("Uri") { "mem://a" } else { "1" })))
             .collect();
         let answer = self.ask("prompts/get", json!({ "name": prompt["name"], "arguments": arguments }));
-        assert!(answer["result"].is_object(), "{answer}");
+        // one that asks is not given where nobody can be asked
+        let refused = answer["error"]["data"]["requiredCapabilities"].is_object();
+        assert!(answer["result"].is_object() || refused, "{answer}");
         for name in names {
             let of = json!({ "type": "ref/prompt", "name": prompt["name"] });
             self.ask("completion/complete", json!({ "ref": of, "argument": { "name": name, "value": "" } }));
