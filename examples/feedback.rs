@@ -4,7 +4,8 @@
 //! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
 //!
 //! Try:
-//! - `countdown` with a progress token, and cancel it in the middle: it says on standard error how far it came
+//! - `countdown` with a progress token, and cancel it in the middle: with `RUST_LOG=info` it says on standard error how far
+//!   it came
 //! - `confirm_order`, and decline, or close the form, or order nothing
 //! - `summarize` from a client without sampling: the tool still answers, with what it could not do
 //! - `restock` while a client is subscribed to `shop://stock`

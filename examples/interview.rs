@@ -10,7 +10,7 @@
 //! of several processes can go on where another one asked.
 //!
 //! Try:
-//! - `book`, and decline the second question: the table stays free
+//! - `book`, and decline the second question: nothing is booked (a number once reserved is not given again)
 //! - `introduce`: both questions come at once, where the client shows them so
 //! - `introduce` from a client that cannot be asked: it is told what it lacks
 //! - with a secret: ask one process, stop it, and send the answers to another
