@@ -25,7 +25,7 @@ use actix_mcp_router::{
     peer::Peer,
     router::Router,
 };
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::{
     future::{BoxFuture, FutureExt, LocalBoxFuture},
     task::AtomicWaker,
@@ -39,7 +39,7 @@ use tokio::{
 use crate::{
     limits::Limits,
     listen::{self, Place, TooMany},
-    outlet::{Accepts, Head, Verdict},
+    outlet::{Accepts, Head, Verdict, event},
     queue::{Backlog, Flow, Frame, Sink, no_room, queue},
     sessions::{Sessions, Stage},
     stats::{Counted, Counter, Stats},
@@ -233,16 +233,6 @@ async fn stands_still(sink: &Sink, stall: Duration) {
         }
         sleep_until(due).await;
     }
-}
-
-/// One event, without an id: there is nothing to come back to.
-// MCP 2026-07-28 basic/transports/streamable-http, Receiving Messages
-fn event(json: &[u8]) -> Bytes {
-    let mut event = BytesMut::with_capacity(json.len() + 8);
-    event.put_slice(b"data: ");
-    event.put_slice(json);
-    event.put_slice(b"\n\n");
-    event.freeze()
 }
 
 /// The handler's future. Dropped before its end, it is cancelled.

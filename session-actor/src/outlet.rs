@@ -59,6 +59,22 @@ pub enum Head {
     Ended,
 }
 
+/// Adds a message to a buffer as the data of an event, which ends there.
+pub(crate) fn put_event(buffer: &mut BytesMut, json: &[u8]) {
+    // JSON of ours holds no raw line break, so one `data:` line is the whole of it (WHATWG HTML, 9.2.6)
+    buffer.put_slice(b"data: ");
+    buffer.put_slice(json);
+    buffer.put_slice(b"\n\n");
+}
+
+/// A message as an event without an id: one that nobody comes back to.
+#[must_use]
+pub fn event(json: &[u8]) -> Bytes {
+    let mut event = BytesMut::with_capacity(json.len() + 8);
+    put_event(&mut event, json);
+    event.freeze()
+}
+
 /// What became of a request, as far as a status line can say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -10,12 +10,13 @@ use actix::{
     Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, SpawnHandle, WeakAddr,
     WrapFuture,
 };
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use tokio::sync::OwnedSemaphorePermit;
 
 use actix_mcp_router::link::Room;
 
 use crate::{
+    outlet::put_event,
     queue::{Frame, Sink},
     replay::EventId,
     session::{SessionActor, StreamClosed},
@@ -34,8 +35,6 @@ pub(crate) struct StreamActor {
     sink: Sink,
     /// The session has ended the stream: what is left is to see it read, or cut.
     ended: bool,
-    /// Whether events carry ids: not where they could not be resumed.
-    ids: bool,
     /// How long the reader may stand still with events waiting.
     stall: Duration,
     /// The look at whether the reader stands still; there is one while events wait.
@@ -51,25 +50,19 @@ impl StreamActor {
         token: Token,
         session: WeakAddr<SessionActor>,
         sink: Sink,
-        ids: bool,
         stall: Duration,
         open: Counted,
         replayed: Option<OwnedSemaphorePermit>,
     ) -> Self {
         let (_open, _replayed) = (open, replayed);
-        Self { token, session, sink, ended: false, ids, stall, watch: None, _open, _replayed }
+        Self { token, session, sink, ended: false, stall, watch: None, _open, _replayed }
     }
 
     /// Adds an event to a buffer, and takes it out.
-    fn encode(&self, id: EventId, data: &[u8], buffer: &mut BytesMut) -> Bytes {
-        if self.ids {
-            // a buffer takes it all
-            writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
-        }
-        // JSON of ours holds no raw line break, so one `data:` line is the whole of it
-        buffer.put_slice(b"data: ");
-        buffer.put_slice(data);
-        buffer.put_slice(b"\n\n");
+    fn encode(id: EventId, data: &[u8], buffer: &mut BytesMut) -> Bytes {
+        // a buffer takes it all
+        writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
+        put_event(buffer, data);
         buffer.split().freeze()
     }
 
@@ -205,7 +198,7 @@ impl Handler<WriteAll> for StreamActor {
         let bytes = writes.iter().map(|write| write.json.len() + FRAMING).sum();
         let mut buffer = BytesMut::with_capacity(bytes);
         for Write { id, json, room, droppable } in writes {
-            let bytes = self.encode(id, &json, &mut buffer);
+            let bytes = Self::encode(id, &json, &mut buffer);
             self.sink.push(Frame { bytes, room, droppable });
         }
         self.watch(ctx);

@@ -59,7 +59,7 @@ impl SessionActor {
         let open: Counted = self.sessions.stats().count(Counter::Streams);
         move |token, first, primed, events| {
             let (sink, source) = queue(flow);
-            let stream = StreamActor::new(token, session, sink.clone(), true, stall, open, replayed).start();
+            let stream = StreamActor::new(token, session, sink.clone(), stall, open, replayed).start();
             // browsers and proxies show a response once it has a body
             if primed {
                 stream.do_send(Prime { id: first, retry: RETRY });

@@ -1,10 +1,10 @@
-//! From the session's head to an HTTP response: the one table of statuses.
+//! From the head to an HTTP response: the table of statuses in a session, and how streams begin.
 
 use std::time::Duration;
 
 use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
 use actix_mcp_session::{
-    outlet::{Accepts, Head, Verdict},
+    outlet::{Accepts, Head, Verdict, event},
     queue::Source,
 };
 use actix_web::{
@@ -13,7 +13,7 @@ use actix_web::{
         StatusCode,
         header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, RETRY_AFTER},
     },
-    web::{BufMut, Bytes, BytesMut},
+    web::Bytes,
 };
 
 use super::{Endpoint, refusal::Refusal, sse::SseBody};
@@ -78,11 +78,7 @@ impl Endpoint {
 
 /// A single answer for a client that reads only streams.
 fn one_event(json: &[u8]) -> HttpResponse {
-    let mut event = BytesMut::with_capacity(json.len() + 8);
-    event.put_slice(b"data: ");
-    event.put_slice(json);
-    event.put_slice(b"\n\n");
-    stream_head().body(event.freeze())
+    stream_head().body(event(json))
 }
 
 fn stream_head() -> actix_web::HttpResponseBuilder {
