@@ -108,11 +108,8 @@ struct Context {
     context: String,
 }
 
-async fn prompt(client: Client) -> Result<String, McpError> {
-    client.require(ClientCapability::ElicitationForm)?;
-    let asked = client.elicit("What should the prompt be about?").key("user_context").await;
-    // a prompt has no result that says what a user did instead
-    let Context { context } = asked.map_err(|err| McpError::invalid_request(err.to_string()))?;
+async fn prompt(client: Client) -> Result<String, ElicitError> {
+    let Context { context } = client.elicit("What should the prompt be about?").key("user_context").await?;
     Ok(format!("Tell me about {context}."))
 }
 

@@ -90,7 +90,8 @@ impl<T: Into<String>> IntoCompletion for Vec<T> {
     }
 }
 
-/// An error that is no [`McpError`] is answered with -32603 and goes to the log.
+/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::elicit::ElicitError)) is answered
+/// with -32603 and goes to the log.
 impl<T: IntoCompletion, E: fmt::Display + 'static> IntoCompletion for Result<T, E> {
     fn into_completion(self, call: &Call) -> Result<Completion, McpError> {
         match self {

@@ -1,18 +1,21 @@
 //! Handlers of prompts, resources and completers, with their types erased.
 
-use std::{fmt::Display, marker::PhantomData, sync::Arc};
+use std::{any::Any, fmt::Display, marker::PhantomData, sync::Arc};
 
 use futures_util::future::LocalBoxFuture;
 
 use crate::{
     call::Call,
     completion::{Completion, IntoCompletion},
+    elicit::ElicitError,
     error::McpError,
     extract::{FromCall, told},
     handler::{Handler, Run},
     prompt::{IntoPromptResult, PromptResult},
     resource::{Contents, IntoContents},
-    result::protocol_error,
+    result::within,
+    roots::RootsError,
+    sample::SampleError,
 };
 
 /// A handler whose parameters are all extractors. `fn(A)` is `Send + Sync` whatever `A` is.
@@ -51,13 +54,23 @@ run! {
     Completion as IntoCompletion::into_completion;
 }
 
-/// What the client is told of an error that a prompt, a reader or a completer returned: an [`McpError`] is the answer,
-/// any other is ours, and its text goes to the log. Only a tool's failure is for the model to read.
+/// What the client is told of an error that a prompt, a reader or a completer returned: an [`McpError`] is the answer, and
+/// so is what a question came to; any other is ours, and its text goes to the log. Only a tool's failure is for the model
+/// to read.
 // MCP 2025-11-25 server/prompts and server/resources, Error Handling: internal errors are -32603
 pub(crate) fn failed(call: &Call, error: &(impl Display + 'static)) -> McpError {
-    if let Some(error) = protocol_error(error) {
-        return error.clone();
+    if let Some(error) = within::<McpError>(error).cloned().or_else(|| unanswered(error)) {
+        return error;
     }
     log::error!(handler = call.target().as_ref() as &str; "a handler failed: {error:#}");
     McpError::internal()
+}
+
+/// The error that stands for a question without an answer.
+fn unanswered(error: &dyn Any) -> Option<McpError> {
+    within::<ElicitError>(error)
+        .map(ElicitError::told)
+        .or_else(|| within::<SampleError>(error).map(SampleError::told))
+        .or_else(|| within::<RootsError>(error).map(RootsError::told))
+        .flatten()
 }

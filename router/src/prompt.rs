@@ -98,7 +98,8 @@ impl IntoPromptResult for &'static str {
     }
 }
 
-/// An error that is no [`McpError`] is answered with -32603 and goes to the log.
+/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::elicit::ElicitError)) is answered
+/// with -32603 and goes to the log.
 impl<T: IntoPromptResult, E: fmt::Display + 'static> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
         match self {
@@ -145,7 +146,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// A prompt of this name. Its handler gives back a text, a [`PromptMessage`] or a `Vec` of them, a [`PromptResult`], or a
-    /// `Result` of one of these; an error is logged and told as -32603, unless it is an `McpError`.
+    /// `Result` of one of these; an error is logged and told as -32603, unless it is an `McpError` or a question's.
     ///
     /// Its arguments are the members of `T`, if the handler takes an [`Args<T>`](crate::extract::Args). Clients send
     /// strings only, so these are what the members should be; required are those without a default.

@@ -102,7 +102,8 @@ impl<T: IntoContents> IntoContents for Option<T> {
     }
 }
 
-/// An error that is no [`McpError`] is answered with -32603 and goes to the log.
+/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::elicit::ElicitError)) is answered
+/// with -32603 and goes to the log.
 impl<T: IntoContents, E: fmt::Display + 'static> IntoContents for Result<T, E> {
     fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
         match self {

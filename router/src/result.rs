@@ -232,15 +232,17 @@ pub trait ToolError: 'static {
 #[diagnostic::do_not_recommend]
 impl<E: fmt::Display + 'static> ToolError for E {
     fn into_tool_error(self) -> Result<ToolResult, McpError> {
-        match protocol_error(&self) {
+        match within::<McpError>(&self) {
             Some(err) => Err(err.clone()),
             None => Ok(ToolResult::error(format!("{self:#}"))),
         }
     }
 }
 
+/// The error of this type that an error is: itself, or directly in a box or an `anyhow::Error`.
+///
 /// The type is known at compile time, so that for most this costs nothing.
-pub(crate) fn protocol_error(err: &dyn Any) -> Option<&McpError> {
+pub(crate) fn within<T: Error + Send + Sync + 'static>(err: &dyn Any) -> Option<&T> {
     fn boxed<E: ?Sized + 'static>(err: &dyn Any) -> Option<&E> {
         err.downcast_ref::<Box<E>>().map(|boxed| &**boxed)
     }

@@ -15,7 +15,7 @@ use crate::{
     error::McpError,
     lazy::{Lazy, Start},
     link::AskError,
-    peer::ClientCapability,
+    peer::{ClientCapability, missing_capabilities},
     question::{self, Asker, Asks, Misfit},
 };
 
@@ -33,7 +33,8 @@ pub struct Root {
     pub meta: Option<MetaMap>,
 }
 
-/// Why there are no roots.
+/// Why there are no roots. Returned from a prompt or a reader, it is what an
+/// [`ElicitError`](crate::elicit::ElicitError) is there.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
@@ -63,6 +64,18 @@ pub enum RootsError {
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,
+}
+
+impl RootsError {
+    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it did.
+    pub(crate) fn told(&self) -> Option<McpError> {
+        Some(match self {
+            Self::Unsupported(capability) => missing_capabilities(&[*capability]),
+            Self::Invalid { .. } | Self::TimedOut | Self::Refused(_) | Self::TooMany { .. } | Self::Gone => {
+                McpError::invalid_request(self.to_string())
+            }
+        })
+    }
 }
 
 impl From<AskError> for RootsError {

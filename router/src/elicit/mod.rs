@@ -32,7 +32,7 @@ use crate::{
     error::McpError,
     lazy::{Lazy, Start},
     link::AskError,
-    peer::ClientCapability,
+    peer::{ClientCapability, missing_capabilities},
     question::{self, Asker, Asks, Misfit},
 };
 
@@ -41,7 +41,10 @@ pub(crate) use self::url::{NEEDS as NEEDS_URL, fresh_id, params as url_params};
 
 /// Why there is no answer to an elicitation.
 ///
-/// Declining and cancelling are what a user may do, not failures: a tool says what it did instead.
+/// Declining and cancelling are what a user may do, not failures: a tool says what it did instead. Returned as its error it
+/// is text for the model. A prompt and a reader have nothing to say it with: returned from there,
+/// [`Unsupported`](Self::Unsupported) is the error of [`Client::require`](crate::client::Client::require), a mistake of the
+/// author -32603, and what the client or its user did -32600 with the text of this error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ElicitError {
@@ -89,6 +92,24 @@ pub enum ElicitError {
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,
+}
+
+impl ElicitError {
+    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it or its user
+    /// did; `None` for a mistake of the author.
+    pub(crate) fn told(&self) -> Option<McpError> {
+        match self {
+            Self::Unsupported(capability) => Some(missing_capabilities(&[*capability])),
+            Self::Schema { .. } | Self::Url => None,
+            Self::Declined
+            | Self::Cancelled
+            | Self::Invalid { .. }
+            | Self::TimedOut
+            | Self::Refused(_)
+            | Self::TooMany { .. }
+            | Self::Gone => Some(McpError::invalid_request(self.to_string())),
+        }
+    }
 }
 
 impl From<AskError> for ElicitError {

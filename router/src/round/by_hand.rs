@@ -177,11 +177,10 @@ impl Request {
 }
 
 fn unwritten(key: &str, error: &ElicitError) -> McpError {
-    if let ElicitError::Unsupported(capability) = error {
-        return missing_capabilities(&[*capability]);
-    }
-    log::error!(key; "cannot ask: {error}");
-    McpError::internal()
+    error.told().unwrap_or_else(|| {
+        log::error!(key; "cannot ask: {error}");
+        McpError::internal()
+    })
 }
 
 /// What a handler gives back that asks by hand: its result, or what it wants to know first.

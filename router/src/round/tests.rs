@@ -8,6 +8,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use anyhow::Context;
 use futures_util::{
     FutureExt,
     future::{Either, join3, select, try_join},
@@ -795,6 +796,54 @@ fn prompts_and_readers_ask_too_and_what_a_retry_reads_may_not_be_kept() {
     chat.params = json!({ "uri": "test://plain" });
     let Turn::Complete(result) = chat.first() else { panic!() };
     assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(5_000), &json!("public")));
+}
+
+#[test]
+fn what_a_question_came_to_is_told_where_a_prompt_or_a_reader_fails_with_it() {
+    async fn elicits(client: Client) -> Result<String, ElicitError> {
+        name(&client, "who?").await
+    }
+    async fn samples(client: Client) -> anyhow::Result<String> {
+        Ok(client.sample(SamplingRequest::text("?")).await.context("the poem")?.text())
+    }
+    async fn lists(client: Client) -> Result<String, Box<dyn std::error::Error>> {
+        Ok(format!("{:?}", client.roots().await?))
+    }
+    async fn mistaken(client: Client) -> Result<String, ElicitError> {
+        client.elicit_url("?", "nowhere").await.map(|()| String::new())
+    }
+    let router = router(|router| {
+        router.prompt(Prompt::new("elicits", elicits));
+        router.prompt(Prompt::new("lists", lists));
+        router.prompt(Prompt::new("mistaken", mistaken));
+        router.resource(Resource::new("test://samples", "samples", samples));
+    });
+    let prompt = |name: &str| ("prompts/get", json!({ "name": name }));
+    let samples = ("resources/read", json!({ "uri": "test://samples" }));
+    let asking = |(method, params): (&'static str, Value)| Chat { method, params, ..chat(&router, "") };
+
+    let fails = |turn: &Turn, of: i64, with: &str| {
+        assert!(matches!(turn, Turn::Refused(code, text) if *code == of && text.contains(with)), "{turn:?}");
+    };
+    for (request, lacks) in [
+        (prompt("elicits"), r#"{"requiredCapabilities":{"elicitation":{}}}"#),
+        (samples.clone(), r#"{"requiredCapabilities":{"sampling":{}}}"#),
+        (prompt("lists"), r#"{"requiredCapabilities":{"roots":{}}}"#),
+    ] {
+        for (revision, code) in [(Revision::LATEST, -32021), (Revision::LATEST_HANDSHAKE, -32600)] {
+            let chat = asking(request.clone()).at(revision).declaring(ClientCapabilities::default());
+            fails(&chat.first(), code, lacks);
+        }
+    }
+
+    let chat = asking(prompt("elicits"));
+    let (requests, state) = chat.first().asks();
+    let key = requests.keys().next().unwrap();
+    fails(&chat.retry(&state, json!({ key: { "action": "decline" } })), -32600, "the user declined");
+    let chat = asking(samples).at(Revision::LATEST_HANDSHAKE);
+    chat.client.will_fail(AskError::TimedOut);
+    fails(&chat.first(), -32600, "the client did not answer in time");
+    fails(&asking(prompt("mistaken")).first(), -32603, "internal error");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::{
     error::McpError,
     lazy::{Lazy, Start},
     link::AskError,
-    peer::{ClientCapability, Peer},
+    peer::{ClientCapability, Peer, missing_capabilities},
     question::{self, Asker, Asks, Misfit},
 };
 
@@ -29,7 +29,8 @@ pub use self::{
     result::SamplingResult,
 };
 
-/// Why there is no completion.
+/// Why there is no completion. Returned from a prompt or a reader, it is what an
+/// [`ElicitError`](crate::elicit::ElicitError) is there.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
@@ -63,6 +64,20 @@ pub enum SampleError {
     /// The call that asked has ended.
     #[error("the call has ended")]
     Gone,
+}
+
+impl SampleError {
+    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it or its user
+    /// did; `None` for a mistake of the author.
+    pub(crate) fn told(&self) -> Option<McpError> {
+        match self {
+            Self::Unsupported(capability) => Some(missing_capabilities(&[*capability])),
+            Self::Malformed(_) => None,
+            Self::Invalid { .. } | Self::TimedOut | Self::Refused(_) | Self::TooMany { .. } | Self::Gone => {
+                Some(McpError::invalid_request(self.to_string()))
+            }
+        }
+    }
 }
 
 impl From<AskError> for SampleError {
