@@ -3,6 +3,7 @@
 
 use actix_mcp::{
     Eras, Server,
+    limits::Limits,
     testing::{Pipe, paused, settle},
 };
 use serde_json::{Value, json};
@@ -152,6 +153,21 @@ async fn an_id_in_flight_is_refused_whichever_way_its_requests_speak() {
         let again = ask(&mut pipe, 1, "tools/call", modern(json!({ "name": "none" }))).await;
         assert_eq!(again["result"]["content"][0]["text"], "ok");
     }
+}
+
+#[actix_web::test]
+async fn a_full_pipe_says_so_before_anybody_looks_at_the_method() {
+    paused();
+    let limits = Limits { in_flight: 1, ..Limits::default() };
+    let mut pipe = Pipe::open(&server().session_limits(limits));
+    let slow = json!({ "name": "slow", "arguments": { "ms": 1000, "tag": "first" } });
+    pipe.request(1, "tools/call", modern(slow)).await;
+    for method in ["tools/list", "no/such", "ping"] {
+        let (code, message) = refusal(&mut pipe, method, modern(json!({}))).await;
+        assert!(code == -32603 && message.contains("in flight (the limit is 1)"), "{method}: {message}");
+    }
+    assert_eq!(pipe.answer_to(1).await["result"]["content"][0]["text"], "first");
+    assert_eq!(refusal(&mut pipe, "no/such", modern(json!({}))).await.0, -32601);
 }
 
 // C74: on a pipe it is the way to cancel

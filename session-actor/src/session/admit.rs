@@ -85,81 +85,77 @@ impl Drop for Running {
 impl Handler<Admit> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, admit: Admit, ctx: &mut Self::Context) {
-        let Admit { request, peer, running, outlet, reply } = admit;
+    fn handle(&mut self, mut admit: Admit, ctx: &mut Self::Context) {
         self.state.touch(Instant::now());
-        if let Some(peer) = peer {
-            return self.admit_stateless(request, peer, running, outlet, reply);
+        if let Some(peer) = admit.peer.take() {
+            return self.admit_stateless(admit, peer);
         }
-        let method = self.router.method(&request.method, self.revision());
+        let method = self.router.method(&admit.request.method, self.revision());
         // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
-        let is_second = matches!((&method, &outlet), (Ok(Method::Initialize), Outlet::Exchange(_)));
-        if !is_second && self.state.find(&request.id).is_some() {
-            return self.refuse_duplicate(outlet, &request.id);
+        let is_second = matches!((&method, &admit.outlet), (Ok(Method::Initialize), Outlet::Exchange(_)));
+        if !is_second && self.state.find(&admit.request.id).is_some() {
+            return self.refuse_duplicate(admit.outlet, &admit.request.id);
         }
         match method {
-            Ok(Method::Initialize) => self.initialize(outlet, &request, ctx),
-            Ok(Method::Ping) => self.answer_empty(outlet, &request.id, Ok(())),
+            Ok(Method::Initialize) => self.initialize(admit.outlet, &admit.request, ctx),
+            Ok(Method::Ping) => self.answer_empty(admit.outlet, &admit.request.id, Ok(())),
             // what a client that knows no handshake asks first: it tells by this error that it needs one
             Err(error) if self.state.phase == Phase::New && !self.router.eras().serve_modern() => {
-                self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code)));
+                self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Answered(Some(error.code)));
             }
             _ if self.state.phase == Phase::New => {
                 let error = McpError::invalid_params(self.how_to_begin());
-                self.refuse(outlet, &request.id, &error, Verdict::Refused);
+                self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Refused);
             }
             Ok(Method::SetLevel) => {
-                let result = Router::parse_level(request.params.as_deref());
+                let result = Router::parse_level(admit.request.params.as_deref());
                 let set = |level| self.peer.iter().for_each(|peer| peer.set_level(level));
-                self.answer_empty(outlet, &request.id, result.map(set));
+                self.answer_empty(admit.outlet, &admit.request.id, result.map(set));
             }
             Ok(Method::Subscribe) => {
-                let result = self.subscribe(request.params.as_deref());
-                self.answer_empty(outlet, &request.id, result);
+                let result = self.subscribe(admit.request.params.as_deref());
+                self.answer_empty(admit.outlet, &admit.request.id, result);
             }
             Ok(Method::Unsubscribe) => {
-                let uri = self.router.parse_uri(request.params.as_deref());
+                let uri = self.router.parse_uri(admit.request.params.as_deref());
                 let result = uri.map(|uri| {
                     self.noted.unsubscribe(&uri);
                     self.state.unsubscribe(&uri);
                 });
-                self.answer_empty(outlet, &request.id, result);
+                self.answer_empty(admit.outlet, &admit.request.id, result);
             }
             Ok(_) => {
                 let Some(peer) = self.peer.clone() else { return };
-                self.run(request, peer, running, outlet, reply);
+                self.run(admit, peer);
             }
-            Err(error) => match self.state.check_room() {
-                Ok(()) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
-                // limits come before methods
-                Err(refused) => self.refuse_call(refused, outlet, &request.id),
-            },
+            Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
         }
     }
 }
 
 impl SessionActor {
     /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
-    fn admit_stateless(
-        &mut self,
-        request: Request,
-        peer: Arc<Peer>,
-        running: Running,
-        outlet: Outlet,
-        reply: oneshot::Sender<Admission>,
-    ) {
-        if self.state.find(&request.id).is_some() {
-            return self.refuse_duplicate(outlet, &request.id);
+    fn admit_stateless(&mut self, admit: Admit, peer: Arc<Peer>) {
+        if self.state.find(&admit.request.id).is_some() {
+            return self.refuse_duplicate(admit.outlet, &admit.request.id);
         }
-        if matches!(outlet, Outlet::Batch(_)) {
+        if matches!(admit.outlet, Outlet::Batch(_)) {
             // no revision without sessions has batches
             let error =
                 McpError::invalid_request("a request that names its version cannot be part of a batch");
-            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
+            return self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Refused);
         }
-        match self.router.method(&request.method, peer.revision) {
-            Ok(_) => self.run(request, peer, running, outlet, reply),
-            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+        match self.router.method(&admit.request.method, peer.revision) {
+            Ok(_) => self.run(admit, peer),
+            Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
+        }
+    }
+
+    /// Refuses what is no method here, or for the limits, which come before methods.
+    fn refuse_method(&self, outlet: Outlet, id: &RequestId, error: &McpError) {
+        match self.state.check_room() {
+            Ok(()) => self.refuse(outlet, id, error, Verdict::Answered(Some(error.code))),
+            Err(refused) => self.refuse_call(refused, outlet, id),
         }
     }
 
@@ -188,14 +184,8 @@ impl SessionActor {
     }
 
     /// Puts the call into the map and lets its task go on.
-    fn run(
-        &mut self,
-        request: Request,
-        peer: Arc<Peer>,
-        running: Running,
-        outlet: Outlet,
-        reply: oneshot::Sender<Admission>,
-    ) {
+    fn run(&mut self, admit: Admit, peer: Arc<Peer>) {
+        let Admit { request, running, outlet, reply, peer: _ } = admit;
         let commit_after = match &outlet {
             Outlet::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {
                 Some(self.state.limits.sse_after)
