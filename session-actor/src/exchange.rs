@@ -33,7 +33,7 @@ use futures_util::{
 use tokio::{
     sync::oneshot,
     task::coop::{Unconstrained, unconstrained},
-    time::{Instant, Sleep, sleep, sleep_until, timeout},
+    time::{Sleep, sleep, timeout},
 };
 
 use crate::{
@@ -226,12 +226,10 @@ impl Writer {
 /// Waits until something has waited for so long without being read.
 async fn stands_still(sink: &Sink, stall: Duration) {
     loop {
-        let since = sink.waiting_since();
-        let due = since.unwrap_or_else(Instant::now) + stall;
-        if since.is_some() && due <= Instant::now() {
-            return;
+        match sink.stalls_in(stall) {
+            Some(Duration::ZERO) => return,
+            rest => sleep(rest.unwrap_or(stall)).await,
         }
-        sleep_until(due).await;
     }
 }
 
@@ -265,10 +263,7 @@ impl Drop for Handler {
         if !self.cancelled.is_listening() {
             return;
         }
-        let Some(place) = self.sessions.grace() else {
-            log::warn!("a cancelled call has no grace: too many have");
-            return;
-        };
+        let Some(place) = self.sessions.grace() else { return };
         let (counted, grace) = (self.counted.take(), self.grace);
         actix_rt::spawn(async move {
             if timeout(grace, future).await.is_err() {

@@ -311,9 +311,10 @@ impl Sink {
         self.0.lock().backlog.0.len()
     }
 
-    /// Since when the writer has taken nothing although something waits; `None` while nothing does.
-    pub(crate) fn waiting_since(&self) -> Option<Instant> {
-        self.0.lock().waiting_since
+    /// How long until the writer has stood still for so long: zero if it has, `None` while nothing waits for it.
+    pub(crate) fn stalls_in(&self, stall: Duration) -> Option<Duration> {
+        let since = self.0.lock().waiting_since?;
+        Some(stall.saturating_sub(since.elapsed()))
     }
 
     /// Whether frames that are put in now can still be taken out.

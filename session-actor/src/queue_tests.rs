@@ -89,12 +89,12 @@ async fn a_message_waits_for_room_and_goes_without_only_when_nothing_moves_for_a
 async fn a_queue_that_is_cut_gives_its_room_back_and_ends_for_both_sides() {
     let (flow, sink, mut source) = small();
     sink.push(frame(&flow, b"0000000000"));
-    assert!(sink.waiting_since().is_some());
+    assert!(sink.stalls_in(STILL).is_some());
     sink.cut();
     assert_eq!(flow.room.available_permits(), 20);
     assert_eq!(source.next().await, None);
     assert!(sink.gone().now_or_never().is_some());
-    assert_eq!(sink.waiting_since(), None);
+    assert_eq!(sink.stalls_in(STILL), None);
     sink.push(frame(&flow, b"late"));
     assert_eq!((sink.len(), flow.room.available_permits()), (0, 20));
 }
@@ -104,13 +104,12 @@ async fn the_writer_stands_still_from_the_last_message_it_took() {
     let (flow, sink, mut source) = small();
     tokio::time::sleep(STILL).await;
     sink.push(frame(&flow, b"0"));
-    let first = sink.waiting_since();
-    assert_eq!(first, Some(Instant::now()));
+    assert_eq!(sink.stalls_in(2 * STILL), Some(2 * STILL));
     tokio::time::sleep(STILL).await;
     sink.push(frame(&flow, b"1"));
-    assert_eq!(sink.waiting_since(), first);
+    assert_eq!((sink.stalls_in(2 * STILL), sink.stalls_in(STILL)), (Some(STILL), Some(Duration::ZERO)));
     source.next().await.unwrap();
-    assert_eq!(sink.waiting_since(), Some(Instant::now()));
+    assert_eq!(sink.stalls_in(STILL), Some(STILL));
     source.next().await.unwrap();
-    assert_eq!(sink.waiting_since(), None);
+    assert_eq!(sink.stalls_in(STILL), None);
 }

@@ -213,7 +213,11 @@ impl Sessions {
 
     /// A place for an exchange that was cancelled and cleans up; `None` if too many do.
     pub(crate) fn grace(&self) -> Option<OwnedSemaphorePermit> {
-        self.0.graces.clone().try_acquire_owned().ok()
+        let place = self.0.graces.clone().try_acquire_owned().ok();
+        if place.is_none() {
+            log::warn!("a cancelled call has no grace: too many have (the limit is {GRACES_MAX})");
+        }
+        place
     }
 
     /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long, and then all

@@ -81,11 +81,10 @@ impl StreamActor {
         if self.watch.is_some() {
             return;
         }
-        let Some(since) = self.sink.waiting_since() else { return };
-        let rest = self.stall.saturating_sub(since.elapsed());
+        let Some(rest) = self.sink.stalls_in(self.stall) else { return };
         self.watch = Some(ctx.run_later(rest, |stream, ctx| {
             stream.watch = None;
-            if stream.sink.waiting_since().is_some_and(|since| since.elapsed() >= stream.stall) {
+            if stream.sink.stalls_in(stream.stall).is_some_and(|rest| rest.is_zero()) {
                 let stall = stream.stall;
                 log::warn!(generation = stream.token.generation(); "a stream that stands still is closed (the limit is {stall:?})");
                 stream.report_closed();
