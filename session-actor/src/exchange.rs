@@ -38,10 +38,10 @@ use tokio::{
 
 use crate::{
     limits::Limits,
-    listen::{self, Place, TooMany},
+    listen::{self, Place},
     outlet::{Accepts, Head, Verdict, event},
     queue::{Backlog, Flow, Frame, Sink, no_room, queue},
-    sessions::{Sessions, Stage},
+    sessions::{Full, Sessions, Stage},
     stats::{Counted, Counter, Stats},
 };
 
@@ -78,7 +78,7 @@ impl Exchange {
     ///
     /// # Errors
     ///
-    /// [`TooMany`] for a request to listen at the limit of subscriptions, which the client sees.
+    /// [`Full`] at the limit of such requests, and of subscriptions for one to listen; the client sees it.
     pub fn new(
         sessions: &Sessions,
         router: &Arc<Router>,
@@ -87,7 +87,7 @@ impl Exchange {
         peer: Arc<Peer>,
         accepts: Accepts,
         bearings: Bearings,
-    ) -> Result<Self, TooMany> {
+    ) -> Result<Self, Full> {
         let listens = Place::of(sessions, limits, &request, &peer)?;
         let stats = sessions.stats();
         let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
@@ -99,9 +99,11 @@ impl Exchange {
             principal: bearings.principal,
             http: bearings.http,
         };
-        // nothing of an author's runs in a request to listen
-        let running = listens.is_none().then(|| stats.count(Counter::InFlight));
-        let counted = (stats.count(Counter::Exchanges), running);
+        // nothing of an author's runs in a request to listen, and its place is counted
+        let counted = match &listens {
+            Some(_) => None,
+            None => Some((sessions.count_exchange()?, stats.count(Counter::InFlight))),
+        };
         let future = match listens {
             // of its own size: thousands may be open
             Some(place) => listen::serve(place, router, request, origin),
@@ -113,7 +115,7 @@ impl Exchange {
             output: output.clone(),
             sessions: sessions.clone(),
             grace: limits.grace,
-            counted: Some(counted),
+            counted,
         };
         let (sse_after, stall) = (limits.sse_after, limits.stall);
         Ok(Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall })
@@ -241,7 +243,7 @@ struct Handler {
     sessions: Sessions,
     grace: Duration,
     /// Held until the handler has ended, its grace included.
-    counted: Option<(Counted, Option<Counted>)>,
+    counted: Option<(Counted, Counted)>,
 }
 
 impl Handler {

@@ -28,15 +28,12 @@ use bytes::Bytes;
 use futures_util::future::{Either, FutureExt, LocalBoxFuture, select};
 use tokio::time::timeout;
 
-use crate::{limits::Limits, listeners::Heard, sessions::Sessions, stats::Counted};
-
-/// As many subscriptions as the limit allows are open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many subscriptions are open (the limit is {limit})")]
-pub struct TooMany {
-    /// The limit.
-    pub limit: usize,
-}
+use crate::{
+    limits::Limits,
+    listeners::Heard,
+    sessions::{Full, Sessions},
+    stats::Counted,
+};
 
 /// The most subscriptions at once, by default.
 pub const LISTENS_MAX: usize = 50_000;
@@ -63,7 +60,7 @@ impl Place {
         limits: &Limits,
         request: &Request,
         peer: &Peer,
-    ) -> Result<Option<Self>, TooMany> {
+    ) -> Result<Option<Self>, Full> {
         let listens =
             peer.revision.has(Feature::Stateless) && Method::of(&request.method) == Some(Method::Listen);
         if !listens {

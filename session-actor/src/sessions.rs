@@ -29,7 +29,7 @@ use tokio::{
 
 use crate::{
     bus::{Bus, Node},
-    listen::{LISTENS_MAX, TooMany},
+    listen::LISTENS_MAX,
     listeners::Listeners,
     noted::Noted,
     session::{Changed, Close, Drain, SessionActor},
@@ -53,7 +53,7 @@ pub struct WeakSessions(Weak<Registry>);
 struct Registry {
     shards: [Mutex<HashMap<Arc<str>, SessionHandle>>; SHARDS],
     hasher: RandomState,
-    /// Sessions at once, at most.
+    /// Sessions at once, at most; and requests that are sessions of their own.
     limit: AtomicUsize,
     listeners: Listeners,
     /// Subscriptions at once, at most.
@@ -89,10 +89,12 @@ pub struct SessionHandle {
     pub(crate) noted: Arc<Noted>,
 }
 
-/// As many sessions as the limit allows are open.
+/// As many of them as the limit allows are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many sessions are open (the limit is {limit})")]
+#[error("too many {what} are open (the limit is {limit})")]
 pub struct Full {
+    /// What they are: sessions, requests that are sessions of their own, or subscriptions.
+    pub what: &'static str,
     /// The limit.
     pub limit: usize,
 }
@@ -107,7 +109,7 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// A registry of at most `limit` sessions.
+    /// A registry of at most `limit` sessions, beside as many requests that are sessions of their own.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         let shards = std::array::from_fn(|_| Mutex::default());
@@ -143,7 +145,7 @@ impl Sessions {
         &self.0.stats
     }
 
-    /// Sets how many sessions may be open at once; open ones stay.
+    /// Sets how many sessions may be open at once, and as many requests that are sessions of their own; open ones stay.
     pub fn set_limit(&self, limit: usize) {
         self.0.limit.store(limit, Ordering::Relaxed);
     }
@@ -167,9 +169,13 @@ impl Sessions {
     }
 
     /// Counts one more subscription, if one more may open.
-    pub(crate) fn count_listen(&self) -> Result<Counted, TooMany> {
-        let limit = self.0.listens.load(Ordering::Relaxed);
-        self.0.stats.count_below(Counter::Listens, limit).ok_or(TooMany { limit })
+    pub(crate) fn count_listen(&self) -> Result<Counted, Full> {
+        self.count_below(&self.0.listens, Counter::Listens, "subscriptions")
+    }
+
+    /// Counts one more request that is a session of its own, if one more may be open.
+    pub(crate) fn count_exchange(&self) -> Result<Counted, Full> {
+        self.count_below(&self.0.limit, Counter::Exchanges, "requests")
     }
 
     pub(crate) fn listeners(&self) -> &Listeners {
@@ -232,7 +238,8 @@ impl Sessions {
             session.do_send(Drain { done, deaf: false });
             waiting.push(drained);
         }
-        let ended = async { tokio::join!(join_all(waiting), self.stats().no(Counter::Exchanges)) };
+        let (calls, listens) = (self.stats().no(Counter::Exchanges), self.stats().no(Counter::Listens));
+        let ended = async { tokio::join!(join_all(waiting), calls, listens) };
         if tokio::time::timeout(time, ended).await.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are cancelled");
         }
@@ -257,10 +264,20 @@ impl Sessions {
         }
     }
 
-    /// Counts one more session, if one more may open. One step, or workers that open sessions at once would pass the limit.
+    /// Counts one more session, if one more may open.
     pub(crate) fn take_room(&self) -> Result<Counted, Full> {
-        let limit = self.0.limit.load(Ordering::Relaxed);
-        self.0.stats.count_below(Counter::Sessions, limit).ok_or(Full { limit })
+        self.count_below(&self.0.limit, Counter::Sessions, "sessions")
+    }
+
+    /// One step, or workers that count at once would pass the limit.
+    fn count_below(
+        &self,
+        limit: &AtomicUsize,
+        counter: Counter,
+        what: &'static str,
+    ) -> Result<Counted, Full> {
+        let limit = limit.load(Ordering::Relaxed);
+        self.0.stats.count_below(counter, limit).ok_or(Full { what, limit })
     }
 
     /// Makes a session findable, for as long as the returned guard lives.

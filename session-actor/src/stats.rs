@@ -22,7 +22,7 @@ struct Counters {
     /// Messages, since the server was made.
     dropped: AtomicU64,
     listens: AtomicUsize,
-    /// Told when the last open stream, or the last exchange, has gone.
+    /// Told when the last open stream, exchange or subscription has gone.
     none_left: Notify,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Counter {
     InFlight,
     Streams,
     Subscriptions,
-    /// Requests that are sessions of their own.
+    /// Requests that are sessions of their own; those to listen have their own.
     Exchanges,
     /// Subscriptions, of sessions or not.
     Listens,
@@ -90,7 +90,7 @@ impl Stats {
         Some(Counted { stats: self.clone(), counter })
     }
 
-    /// Waits until nothing of this kind is left; of streams and of exchanges only.
+    /// Waits until nothing of this kind is left; of streams, exchanges and subscriptions only.
     pub(crate) async fn no(&self, counter: Counter) {
         loop {
             // made before the look: what happens in between is not missed
@@ -124,7 +124,7 @@ pub(crate) struct Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         let before = self.stats.gauge(self.counter).fetch_sub(1, Ordering::Relaxed);
-        if before == 1 && matches!(self.counter, Counter::Streams | Counter::Exchanges) {
+        if before == 1 && matches!(self.counter, Counter::Streams | Counter::Exchanges | Counter::Listens) {
             self.stats.0.none_left.notify_waiters();
         }
     }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     fixture::server,
     refused::{Refusal, assert_idle},
-    served::{Client, Served, call, call_with_progress, initialize, message},
+    served::{Client, Served, call, call_with_progress, initialize, message, modern, modern_call},
 };
 
 #[actix_web::test]
@@ -62,6 +62,42 @@ async fn one_more_session_than_may_be_open_is_503_until_another_ends() {
     assert_idle(&server).await;
     Client::open(&served, "2025-11-25").await;
     drop((second, third));
+}
+
+#[actix_web::test]
+async fn one_more_request_without_a_session_than_the_limit_of_sessions_is_503_until_another_ends() {
+    paused();
+    let server = server().max_sessions(2);
+    let served = Served::new(&server).await;
+    // neither sessions nor subscriptions count
+    let client = Client::open(&served, "2025-11-25").await;
+    let listen = modern("l", "subscriptions/listen", json!({ "notifications": {} }));
+    let listening = served.send(&listen).await.expect(200).await;
+    // an id is nobody's
+    let slow = modern_call(1, "slow", json!({ "ms": 1000, "tag": "x" }));
+    let (mut first, mut second) = (served.connect(), served.connect());
+    first.send(&slow).await;
+    second.send(&slow).await;
+    settle().await;
+    let full = Refusal::new(503, -32603, "too many requests are open (the limit is 2)").of(1);
+    full.check(served.send(&slow).await, "a third").await;
+    full.check(served.send(&modern(1, "tools/list", json!({}))).await, "a list").await;
+    // what is no exchange is served
+    client.call(1, "none", json!({})).await.expect(200).await;
+    let more = served.send(&listen).await.expect(200).await;
+    // one is given up, the other is answered
+    drop(first);
+    settle().await;
+    served.send(&modern(1, "tools/list", json!({}))).await.expect(200).await;
+    second.response().await.expect(200).await.answer().await;
+    let (mut first, mut second) = (served.connect(), served.connect());
+    first.send(&slow).await;
+    second.send(&slow).await;
+    settle().await;
+    full.check(served.send(&slow).await, "a third").await;
+    drop((first, second, listening, more));
+    client.delete().await.expect(204).await;
+    assert_idle(&server).await;
 }
 
 #[actix_web::test]

@@ -229,7 +229,9 @@ impl Server {
         self
     }
 
-    /// Sets how many sessions may be open at once. 100 000 by default; one more is refused.
+    /// Sets how many sessions may be open at once, and how many requests over HTTP that are sessions of their own (from
+    /// 2026-07-28 on) beside them. 100 000 of each by default; one more is refused with 503. Subscriptions have
+    /// [their own limit](Self::max_listens).
     #[must_use]
     pub fn max_sessions(self, sessions: usize) -> Self {
         self.sessions.set_limit(sessions);

@@ -81,7 +81,7 @@ impl Endpoint {
         let (sessions, router, limits) = (self.server.sessions(), self.server.router(), self.server.limits());
         let bearings = self.bearings(request);
         let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings)
-            .map_err(|too_many| Refusal::too_many_listens(too_many).of(Some(&id)))?;
+            .map_err(|full| Refusal::full(full).of(Some(&id)))?;
         match exchange.head().await {
             Head::Json { json, verdict: Verdict::Answered(code) }
                 // what is refused is refused in JSON, whatever is accepted

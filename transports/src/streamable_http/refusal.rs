@@ -7,7 +7,7 @@ use actix_mcp_router::{
     id::RequestId,
     jsonrpc::{ErrorId, encode_error},
 };
-use actix_mcp_session::{listen::TooMany, sessions::Full};
+use actix_mcp_session::sessions::Full;
 use actix_web::{
     HttpResponse,
     http::{
@@ -120,11 +120,6 @@ impl Refusal {
 
     pub(super) fn full(full: Full) -> Self {
         let error = McpError::new(ErrorCode::INTERNAL_ERROR, full.to_string());
-        Self { retry_after: Some(5), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, error) }
-    }
-
-    pub(super) fn too_many_listens(too_many: TooMany) -> Self {
-        let error = McpError::new(ErrorCode::INTERNAL_ERROR, too_many.to_string());
         Self { retry_after: Some(5), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, error) }
     }
 
