@@ -17,7 +17,7 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
     fixture,
-    served::{call, call_with_progress, modern_call},
+    served::{call, call_with_progress, modern, modern_call},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -108,13 +108,8 @@ async fn the_host_of_a_request_is_its_authority() {
     }
 }
 
-#[actix_web::test]
-async fn a_stream_has_no_header_that_http_2_forbids() {
-    let addr = serve(&fixture::server());
-    let (connection, _carrier) = connect(addr).await;
-    let session = open(&connection, addr).await;
-    let message = call_with_progress(1, "progress", json!({ "n": 2, "ms": 1 }), 1);
-    let mut response = post(&connection, &addr.to_string(), Some(&session), &message).await;
+/// Asserts that it is a stream with what proxies need, and without what HTTP/2 forbids.
+fn assert_stream(response: &Response<RecvStream>) {
     assert_eq!(response.status(), 200);
     let headers = response.headers();
     assert_eq!(headers["content-type"], "text/event-stream");
@@ -123,6 +118,32 @@ async fn a_stream_has_no_header_that_http_2_forbids() {
     for forbidden in ["connection", "keep-alive", "transfer-encoding", "content-length", "upgrade"] {
         assert!(!headers.contains_key(forbidden), "{forbidden}: {headers:?}");
     }
+}
+
+// C59
+#[actix_web::test]
+async fn a_stream_has_no_header_that_http_2_forbids() {
+    let addr = serve(&fixture::server());
+    let (connection, _carrier) = connect(addr).await;
+    let session = open(&connection, addr).await;
+    let get = Request::get(format!("http://{addr}/mcp"))
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", &session);
+    assert_stream(&send(&connection, get.body(()).unwrap(), Bytes::new()).await);
+    let slow = modern_call(1, "slow", json!({ "ms": 3_600_000, "tag": "x" }));
+    let listen = modern(1, "subscriptions/listen", json!({ "notifications": {} }));
+    for (method, name, message) in [("tools/call", "slow", slow), ("subscriptions/listen", "", listen)] {
+        let request = Request::post(format!("http://{addr}/mcp"))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", method)
+            .header("mcp-name", name);
+        assert_stream(&send(&connection, request.body(()).unwrap(), message.text().into()).await);
+    }
+    let message = call_with_progress(1, "progress", json!({ "n": 2, "ms": 1 }), 1);
+    let mut response = post(&connection, &addr.to_string(), Some(&session), &message).await;
+    assert_stream(&response);
     let body = read_to(&mut response, "\"done\"").await;
     assert!(body.contains("\"progress\":2"), "{body}");
 }

@@ -11,6 +11,7 @@ mod client;
 mod compress;
 mod disconnects;
 mod duplicates;
+mod eras;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;

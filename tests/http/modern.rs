@@ -1,5 +1,6 @@
 //! Requests that speak for themselves, beside sessions and without them: what each is answered with and in which order it
-//! is refused. Cases C06, C07, C16, C17, C74, C76, C77, C83 and C89.
+//! is refused. Cases C06, C07, C16, C17, C42, C43, C57, C71, C74, C76, C77, C83 and C89; `eras` has those that are about both
+//! eras at once.
 
 use std::time::Duration;
 
@@ -107,6 +108,7 @@ async fn a_client_with_a_handshake_is_asked_for_no_header_of_later_ones() {
     assert!(served.send(&request).await.expect(200).await.header("mcp-session-id").is_some());
 }
 
+// C42, C47
 #[actix_web::test]
 async fn of_two_faults_the_first_in_order_is_told() {
     paused();
@@ -158,6 +160,7 @@ async fn of_two_faults_the_first_in_order_is_told() {
     result(&served, &modern("q1", "tools/list", json!({}))).await;
 }
 
+// C42
 #[actix_web::test]
 async fn a_version_that_is_not_served_is_told_those_that_are() {
     paused();
@@ -169,7 +172,7 @@ async fn a_version_that_is_not_served_is_told_those_that_are() {
     assert_eq!((&error["id"], &error["error"]["data"]), (&json!("q1"), &data));
 }
 
-// C89, and what else is gone
+// C43, C89, and what else is gone
 #[actix_web::test]
 async fn a_method_that_is_gone_or_unknown_is_404() {
     paused();
@@ -229,7 +232,7 @@ async fn what_is_refused_has_its_status_whatever_the_client_reads() {
     result(&served, &modern_call("q1", "none", json!({}))).await;
 }
 
-// C74
+// C29, C43, C63, C74
 #[actix_web::test]
 async fn a_notification_is_accepted_without_effect_and_a_response_is_not() {
     paused();
@@ -285,7 +288,7 @@ async fn headers_of_sessions_and_of_streams_mean_nothing() {
     }
 }
 
-// C68
+// C71
 #[actix_web::test]
 async fn a_stream_has_neither_ids_nor_words_of_when_to_come_back() {
     paused();
@@ -315,6 +318,11 @@ async fn a_stream_has_neither_ids_nor_words_of_when_to_come_back() {
 async fn progress_goes_to_its_own_stream_under_its_own_token() {
     paused();
     let served = Served::new(&server()).await;
+    // those whom it is no concern of
+    let mut get = Client::open(&served, "2025-11-25").await.get().await.expect(200).await;
+    let all = json!({ "notifications": { "toolsListChanged": true, "resourceSubscriptions": ["mem://a"] } });
+    let mut listen = served.send(&modern(1, "subscriptions/listen", all)).await.expect(200).await;
+    assert!(get.event().await.is_some() && listen.message().await.is_some());
     for token in [json!(0), json!(7), json!("7"), json!(""), json!(9_007_199_254_740_993_i64), json!(-1)] {
         let params = json!({ "name": "progress", "arguments": { "n": 5, "ms": 50 }, "_meta": { "progressToken": token } });
         let other = json!({ "name": "progress", "arguments": { "n": 5, "ms": 50 }, "_meta": { "progressToken": "p" } });
@@ -331,10 +339,16 @@ async fn progress_goes_to_its_own_stream_under_its_own_token() {
             assert_eq!(messages[5]["id"], 1);
         }
     }
+    let log =
+        json!({ "name": "log", "arguments": { "level": "error", "n": 2 }, "_meta": { LOG_LEVEL: "debug" } });
+    let told = served.send(&modern(1, "tools/call", log)).await.expect(200).await.messages().await;
+    assert_eq!(told.len(), 3);
+    get.silence().await;
+    listen.silence().await;
     let without = modern_call(1, "progress", json!({ "n": 5 }));
     let response = served.send(&without).await.expect(200).await;
     assert_eq!(response.header("content-type"), Some("application/json"), "progress that nobody asked for");
-    for token in [json!(1.5), json!({})] {
+    for token in [json!(1.5), json!(null), json!({})] {
         let params =
             json!({ "name": "progress", "arguments": { "n": 5 }, "_meta": { "progressToken": token } });
         assert_eq!(refusal(&served, &modern("q1", "tools/call", params)).await, (400, -32602), "{token}");
@@ -390,11 +404,14 @@ async fn a_client_that_reads_one_kind_gets_that_kind() {
     served.send(&modern_call(1, "none", json!({})).set("Accept", "text/html")).await.expect(406).await;
 }
 
+// C57
 #[actix_web::test]
 async fn a_server_without_handshakes_says_so() {
     paused();
     let served = Served::new(&server().eras(Eras::Modern)).await;
-    for request in [Request::get(), Request::new("DELETE"), Request::get().header("Mcp-Session-Id", "x")] {
+    let delete = || Request::get().method("DELETE");
+    let of = |request: Request| request.header("Mcp-Session-Id", "x");
+    for request in [Request::get(), Request::new("DELETE"), delete(), of(Request::get()), of(delete())] {
         let response = served.send(&request).await.expect(405).await;
         assert_eq!(response.header("allow"), Some("POST, OPTIONS"));
     }

@@ -1,4 +1,4 @@
-//! Questions to the user over HTTP, in either era, by the same handlers.
+//! Questions to the user over HTTP, in either era, by the same handlers. Cases C47, C77, C78 and C79.
 
 use actix_mcp::{Principal, Server, seal::StateLimits, testing::paused};
 use actix_web::{App, HttpMessage, dev::Service as _};
@@ -106,6 +106,7 @@ async fn served_for(server: &Server) -> Served {
     .await
 }
 
+// C78
 #[actix_web::test]
 async fn whatever_is_wrong_with_a_state_it_is_400_with_the_same_words_and_no_handler_runs() {
     paused();
@@ -156,14 +157,20 @@ async fn whatever_is_wrong_with_a_state_it_is_400_with_the_same_words_and_no_han
     assert_eq!(turn["result"]["content"][0]["text"], "Ada");
 }
 
+// C78
 #[actix_web::test]
 async fn a_state_that_is_good_for_no_time_has_expired() {
     paused();
     let none = StateLimits { life: std::time::Duration::ZERO, ..StateLimits::default() };
-    let served = Served::new(&server([1; 32]).state_limits(none)).await;
+    let server = server([1; 32]).state_limits(none);
+    let served = Served::new(&server).await;
     let params = json!({ "name": "one" });
     let turn = result(&served, params.clone()).await;
-    send(&served, retry(params, &turn["requestState"], echo(&turn))).await.expect(400).await;
+    let late = send(&served, retry(params, &turn["requestState"], echo(&turn))).await.expect(400).await;
+    let error = late.json().await["error"].clone();
+    let refused = "`requestState` is not one of this server for this request";
+    assert_eq!(error, json!({ "code": -32602, "message": refused }), "as whatever else is wrong with it");
+    assert_eq!(server.calls(), 1);
 }
 
 // C79
@@ -191,6 +198,7 @@ async fn an_answer_of_the_wrong_shape_is_400_and_a_missing_one_is_asked_again() 
     }
 }
 
+// C47, C77
 #[actix_web::test]
 async fn a_capability_that_is_missing_is_400_in_one_era_and_an_error_of_the_session_in_the_other() {
     paused();

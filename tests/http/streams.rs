@@ -161,7 +161,7 @@ async fn a_priming_event_comes_from_2025_11_25_on_and_a_comment_before() {
     }
 }
 
-fn assert_stream_head(response: &Response) {
+pub(crate) fn assert_stream_head(response: &Response) {
     assert_eq!(response.header("content-type"), Some("text/event-stream"));
     assert_eq!(response.header("cache-control"), Some("no-cache, no-transform"));
     assert_eq!(response.header("x-accel-buffering"), Some("no"));

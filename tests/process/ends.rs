@@ -1,4 +1,4 @@
-//! A server ends when its client closes stdin, when it is told to, and when its client has gone.
+//! A server ends when its client closes stdin, when it is told to, and when its client has gone. Cases C20, C21 and C22.
 
 use std::{
     fs::File,
@@ -8,11 +8,12 @@ use std::{
 
 use serde_json::json;
 
-use crate::program::{Program, example, hello};
+use crate::program::{Program, example, hello, message};
 
 /// The drain time. That it is not much exceeded is measured on paused time, in `tests/wire`; here a machine may be busy.
 const DRAIN: Duration = Duration::from_secs(5);
 
+// C20
 #[test]
 fn without_a_client_it_ends_at_once() {
     for name in ["calculator", "feedback"] {
@@ -22,6 +23,7 @@ fn without_a_client_it_ends_at_once() {
     }
 }
 
+// C20
 #[test]
 fn at_the_end_of_its_input_it_ends() {
     let mut program = Program::connect(example("feedback"));
@@ -32,6 +34,33 @@ fn at_the_end_of_its_input_it_ends() {
     assert!(program.ended().well().is_empty());
 }
 
+// C20
+#[test]
+fn at_the_end_of_its_input_it_ends_although_somebody_listens() {
+    for handshake in [true, false] {
+        let mut program = match handshake {
+            true => Program::connect(example("feedback")),
+            false => Program::start(example("feedback")),
+        };
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({ "_meta": meta, "notifications": { "resourceSubscriptions": ["shop://stock"] } });
+        program.send(
+            &json!({ "jsonrpc": "2.0", "id": "l", "method": "subscriptions/listen", "params": params }),
+        );
+        assert_eq!(program.next()["method"], "notifications/subscriptions/acknowledged");
+        let start = Instant::now();
+        program.stdin = None;
+        let rest = program.ended().well();
+        assert!(start.elapsed() < DRAIN, "a listener is nothing to wait for");
+        let last = message(rest.first().expect("a result"));
+        assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!("l"), &json!("complete")));
+    }
+}
+
+// C22
 #[test]
 fn at_the_end_of_its_input_it_answers_what_runs() {
     let mut program = Program::connect(example("feedback"));
@@ -62,6 +91,7 @@ fn input_and_output_may_be_files() {
     std::fs::remove_dir_all(&folder).expect("a folder of ours");
 }
 
+// C21
 #[test]
 fn a_signal_ends_it_although_its_input_stays_open() {
     for name in ["TERM", "INT"] {
@@ -98,6 +128,7 @@ fn a_signal_lets_a_call_that_runs_end() {
     }
 }
 
+// C22
 #[test]
 fn a_call_that_never_ends_is_cut_off_after_the_drain_time() {
     // side by side: each takes its five seconds

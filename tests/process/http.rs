@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     process::{Child, Command},
     sync::mpsc::Receiver,
     time::{Duration, Instant},
@@ -48,15 +48,19 @@ impl Site {
     }
 
     fn request(&self, method: &str, body: &str) -> Response {
-        let mut connection = TcpStream::connect(&self.addr).expect("it listens");
-        connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
         let session = match &*self.session {
             "" => String::new(),
             id => format!("Mcp-Session-Id: {id}\r\n"),
         };
+        self.request_with(method, &session, body)
+    }
+
+    fn request_with(&self, method: &str, headers: &str, body: &str) -> Response {
+        let mut connection = TcpStream::connect(&self.addr).expect("it listens");
+        connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
         write!(
             connection,
-            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n{session}Content-Length: {}\r\n\r\n{body}",
+            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
             self.addr,
             body.len()
         )
@@ -73,6 +77,19 @@ impl Site {
         }
         let status = headers[0].split(' ').nth(1).expect("a status").parse().expect("a status");
         Response { status, headers, lines }
+    }
+
+    /// Listens to everything, as a client that has no session.
+    fn listen(&self, id: &str) -> Response {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params });
+        let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+        self.request_with("POST", headers, &message.to_string())
     }
 
     fn post(&self, message: &Value) -> Response {
@@ -136,9 +153,14 @@ fn told_to_stop_it_ends_its_streams_lets_calls_end_and_takes_nothing_new() {
             assert_eq!(get.status, 200);
             get.line_with("id: ");
         }
+        let mut listening = site.listen("l");
+        listening.line_with("notifications/subscriptions/acknowledged");
         let mut running = site.call(1, "countdown", json!({ "from": 30, "ms": 100 }));
         running.line_with("\"progress\":1,");
         site.signal(signal);
+        let last = listening.line_with("\"id\":\"l\"");
+        assert!(last.contains("\"resultType\":\"complete\"") && last.contains("subscriptionId"), "{last}");
+        listening.rest();
         for get in gets {
             let rest = get.rest();
             assert!(rest.contains("retry: "), "{rest:?}");
@@ -154,7 +176,9 @@ fn told_to_stop_it_ends_its_streams_lets_calls_end_and_takes_nothing_new() {
         assert_eq!(site.request("GET", "").status, 503);
         let answer = running.rest();
         assert!(answer.contains("lift-off"), "{answer}");
+        let addr = site.addr.clone();
         site.ends_well();
+        TcpListener::bind(addr).expect("its port is free");
     }
 }
 

@@ -382,6 +382,7 @@ async fn the_limits_hold_on_both_sides_and_are_named() {
     assert!(pipe.next().await.get("result").is_some());
 }
 
+// C63
 #[actix_web::test]
 async fn a_request_that_names_its_version_is_refused_in_a_batch() {
     paused();
@@ -394,4 +395,12 @@ async fn a_request_that_names_its_version_is_refused_in_a_batch() {
     assert_eq!(answers[0]["error"]["code"], -32600, "{answers}");
     assert_eq!(answers[1]["result"], json!({}));
     assert_eq!(server.stats().listens, 0);
+    // one that names none of ours is refused in its place as well
+    let odd = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "v999" } });
+    let odd = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": odd });
+    pipe.send(&json!([odd, { "jsonrpc": "2.0", "id": 2, "method": "ping" }])).await;
+    let answers = pipe.next().await;
+    assert_eq!((&answers[0]["id"], &answers[0]["error"]["code"]), (&json!(1), &json!(-32022)), "{answers}");
+    assert_eq!(answers[1]["result"], json!({}));
+    pipe.silence().await;
 }

@@ -10,6 +10,7 @@ mod cancel;
 mod checks;
 mod completions;
 mod end;
+mod eras;
 #[path = "../schemas/everything.rs"]
 mod everything;
 mod fixture;

@@ -1,4 +1,4 @@
-//! Requests that speak for themselves on a pipe, which may also have a session: cases C06, C16, C17, C74, C76, C83, C85 and
+//! Requests that speak for themselves on a pipe, which may also have a session: cases C06, C16, C17, C42, C74, C76, C83, C85 and
 //! C89 over stdio.
 
 use actix_mcp::{
@@ -108,6 +108,7 @@ async fn a_server_without_handshakes_says_so() {
     assert_eq!(ask(&mut pipe, 1, "tools/list", modern(json!({}))).await["result"]["resultType"], "complete");
 }
 
+// C42, C43, C47, C76
 #[actix_web::test]
 async fn what_a_request_says_of_itself_is_checked_in_order() {
     paused();
@@ -228,7 +229,7 @@ async fn a_request_is_told_what_is_logged_at_its_own_level_and_a_session_at_its(
     }
 }
 
-// C83
+// C83; `arguments` has what an error of a session says
 #[actix_web::test]
 async fn what_is_not_there_has_the_code_of_the_requests_own_revision() {
     paused();

@@ -64,6 +64,7 @@ async fn what_a_handler_asks_by_hand_is_asked_in_either_era() {
     assert_eq!(turn["result"]["content"][0]["text"], "Bob asked");
 }
 
+// C78
 #[actix_web::test]
 async fn a_state_that_is_not_good_is_refused_under_its_own_id() {
     paused();

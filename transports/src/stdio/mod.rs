@@ -202,25 +202,26 @@ impl Reader<'_> {
             return;
         }
         match jsonrpc::read(text, self.server.router().limits()) {
-            Ok(Payload::One(message)) => self.deliver(message, || Outlet::Line),
+            Ok(Payload::One(message)) => self.deliver(message, None),
             Ok(Payload::Batch(messages)) => self.deliver_batch(messages).await,
             Err(malformed) => self.refuse(malformed, None),
         }
     }
 
-    fn deliver(&self, message: Incoming, outlet: impl FnOnce() -> Outlet) {
+    fn deliver(&self, message: Incoming, batch: Option<&Arc<Batch>>) {
         match message {
             Incoming::Request(request) => {
                 let peer = match self.peer(&request) {
                     Ok(peer) => peer,
                     Err(error) => {
                         let id = Some(request.id);
-                        return self.refuse(Malformed { id, looks: Looks::Request, error }, None);
+                        return self.refuse(Malformed { id, looks: Looks::Request, error }, batch.cloned());
                     }
                 };
                 let bearings = Bearings { peer, ..Bearings::default() };
                 let (router, sessions) = (self.server.router(), self.server.sessions());
-                task::serve(self.session, router, sessions, request, outlet(), bearings);
+                let outlet = batch.map_or(Outlet::Line, |batch| Outlet::Batch(batch.clone()));
+                task::serve(self.session, router, sessions, request, outlet, bearings);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),
@@ -249,7 +250,7 @@ impl Reader<'_> {
         let batch = Batch::on_pipe(self.pipe.clone());
         for message in messages {
             match message {
-                Ok(message) => self.deliver(message, || Outlet::Batch(batch.clone())),
+                Ok(message) => self.deliver(message, Some(&batch)),
                 Err(malformed) => self.refuse(malformed, Some(batch.clone())),
             }
         }

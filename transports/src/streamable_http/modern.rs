@@ -7,7 +7,8 @@ use std::{sync::Arc, time::Duration};
 use actix_mcp_router::{
     dispatch::Method,
     era::{Feature, Revision},
-    jsonrpc::{Incoming, Request},
+    error::McpError,
+    jsonrpc::{Incoming, Looks, Malformed, Request},
     metadata::Claim,
     mirror::check_version,
     peer::Peer,
@@ -130,6 +131,17 @@ pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(),
         return Err(Refusal::bad("the body must be a single message").into());
     }
     Ok(())
+}
+
+/// Why a request cannot be a member of a session's batch, if it speaks for itself.
+// as on a pipe: no revision without sessions has batches
+pub(super) fn refuse_member(router: &Router, message: &Request) -> Option<Malformed> {
+    let claims = router.eras().serve_modern() && Claim::of(message.params.as_deref()).is_some();
+    claims.then(|| Malformed {
+        id: Some(message.id.clone()),
+        looks: Looks::Request,
+        error: McpError::invalid_request("a request that names its version cannot be part of a batch"),
+    })
 }
 
 /// Whether the version header names a revision that has no sessions.

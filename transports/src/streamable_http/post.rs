@@ -171,9 +171,13 @@ impl Endpoint {
         let batch = Batch::in_exchange(send);
         for message in messages {
             match message {
-                Ok(Incoming::Request(message)) => {
-                    self.start(&session.addr, request, message, Outlet::Batch(batch.clone()));
-                }
+                Ok(Incoming::Request(message)) => match modern::refuse_member(self.server.router(), &message)
+                {
+                    Some(malformed) => {
+                        session.addr.do_send(Refuse { malformed, batch: Some(batch.clone()) });
+                    }
+                    None => self.start(&session.addr, request, message, Outlet::Batch(batch.clone())),
+                },
                 Ok(Incoming::Notification(notification)) => session.addr.do_send(Notified { notification }),
                 Ok(Incoming::Response(response)) => session.addr.do_send(Answered { response }),
                 Err(malformed) if malformed.wants_answer() => {
