@@ -58,7 +58,7 @@ impl Memory {
         let mut kept = None;
         if let Some(state) = state {
             let state: String = serde_json::from_str(state.get()).map_err(|_| seal::refused())?;
-            kept = Some(seal.open(&state, &bound())?);
+            kept = Some(seal.open(&state, bound)?);
         }
         let responses: BTreeMap<String, Box<RawValue>> = match responses {
             Some(responses) => serde_json::from_str(responses.get())

@@ -28,6 +28,7 @@ use crate::error::McpError;
 const VERSION: u8 = 1;
 const NONCE: usize = 24; // bytes
 const EXPIRY: usize = 8; // bytes
+const TAG: usize = 16; // bytes
 
 /// A key that seals `requestState`, or opens what another node or an earlier process sealed.
 ///
@@ -133,19 +134,20 @@ impl Seal {
         if sealed.len() > self.limits.sent { Err(Unsealed::TooLarge(sealed.len())) } else { Ok(sealed) }
     }
 
-    /// Opens a state that came with a request.
+    /// Opens a state that came with a request. What it must be bound to is asked only of what may be ours: it takes a look at
+    /// all arguments, which garbage is not worth.
     ///
     /// # Errors
     ///
     /// [`refused`], whatever is wrong with it. The log tells more, and not to whom.
-    pub(crate) fn open(&self, state: &str, bound: &Binding) -> Result<Vec<u8>, McpError> {
+    pub(crate) fn open(&self, state: &str, bound: impl FnOnce() -> Binding) -> Result<Vec<u8>, McpError> {
         self.try_open(state, bound).map_err(|why| {
             log::debug!("`requestState` is refused: {why}");
             refused()
         })
     }
 
-    fn try_open(&self, state: &str, bound: &Binding) -> Result<Vec<u8>, String> {
+    fn try_open(&self, state: &str, bound: impl FnOnce() -> Binding) -> Result<Vec<u8>, String> {
         let most = self.limits.accepted;
         if state.len() > most {
             return Err(format!("it has {} bytes (the limit is {most})", state.len()));
@@ -153,8 +155,12 @@ impl Seal {
         let bytes = URL_SAFE_NO_PAD.decode(state).map_err(|_| "it is none of ours")?;
         let sealed = bytes.strip_prefix(&[VERSION]).ok_or("it is none of ours")?;
         let (nonce, sealed) = sealed.split_at_checked(NONCE).ok_or("it is none of ours")?;
+        if sealed.len() < EXPIRY + TAG {
+            return Err("it is none of ours".to_owned());
+        }
         let nonce = XNonce::from_slice(nonce);
         let ring = self.ring().ok_or("there is no key")?;
+        let bound = bound();
         let open = |key: &XChaCha20Poly1305| key.decrypt(nonce, Payload { msg: sealed, aad: &bound.0 }).ok();
         let plain = ring.iter().find_map(open).ok_or("it is of no key of ours, or of another request")?;
         let (expiry, text) = plain.split_first_chunk().ok_or("it is none of ours")?;
