@@ -1,8 +1,6 @@
 //! The same requests in either era, on one endpoint at once: each has what its own era has for it. Cases C10, C11, C24, C29,
 //! C47, C59, C63, C81 and C82 as far as they are about requests that speak for themselves.
 
-#![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
-
 use std::time::Duration;
 
 use actix_mcp::{
