@@ -157,6 +157,32 @@ async fn whatever_is_wrong_with_a_state_it_is_400_with_the_same_words_and_no_han
     assert_eq!(turn["result"]["content"][0]["text"], "Ada");
 }
 
+// C78: integers that no machine type holds are other arguments all the same
+#[actix_web::test]
+async fn a_state_is_good_for_every_digit_of_its_arguments() {
+    paused();
+    let server = server([1; 32]);
+    let served = Served::new(&server).await;
+    // written by hand, since the client's own numbers are no better
+    let with = |params: Value, digits: &str| {
+        let request = request("tools/call", stateless(params, all()));
+        let body = request.text().replace("\"DIGITS\"", digits);
+        assert!(body.contains(digits), "{body}");
+        request.body(body)
+    };
+    let params = || json!({ "name": "one", "arguments": { "item": "tea", "amount": "DIGITS" } });
+    let here = "18446744073709551617";
+    let turn = served.send(&with(params(), here)).await.expect(200).await.answer().await;
+    let again = retry(params(), &turn["result"]["requestState"], json!({ "user_name": named("Ada") }));
+    for other in ["18446744073709551619", "18446744073709551616", "1.8446744073709552e19"] {
+        served.send(&with(again.clone(), other)).await.expect(400).await;
+    }
+    assert_eq!(server.calls(), 1);
+    let same = "18446744073709551617.0";
+    let turn = served.send(&with(again, same)).await.expect(200).await.answer().await;
+    assert_eq!(turn["result"]["content"][0]["text"], "Ada");
+}
+
 // C78
 #[actix_web::test]
 async fn a_state_that_is_good_for_no_time_has_expired() {
