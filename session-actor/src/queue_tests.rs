@@ -85,6 +85,24 @@ async fn a_message_waits_for_room_and_goes_without_only_when_nothing_moves_for_a
     assert_eq!((room.0.is_some(), read.is_some()), (true, true));
 }
 
+/// Whether a loop without another wait in it lets others run.
+async fn lets_others_run(turn: impl AsyncFn()) -> bool {
+    let many = async {
+        for _ in 0..10_000 {
+            turn().await;
+        }
+    };
+    futures_util::future::poll_immediate(std::pin::pin!(many)).await.is_none()
+}
+
+#[tokio::test(start_paused = true)]
+async fn room_that_comes_back_at_once_and_room_that_nobody_has_are_waited_for_now_and_then() {
+    let (flow, _sink, _source) = small();
+    assert!(lets_others_run(async || drop(flow.clone().room(10).await)).await);
+    tokio::task::yield_now().await;
+    assert!(lets_others_run(async || drop(no_room().await)).await);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_queue_that_is_cut_gives_its_room_back_and_ends_for_both_sides() {
     let (flow, sink, mut source) = small();

@@ -1,9 +1,12 @@
 //! Handlers that say more than anybody reads: a wait for room is a wait, even where all that is said goes nowhere, and never
 //! keeps a worker from its other requests.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use actix_mcp::{
@@ -13,7 +16,7 @@ use actix_mcp::{
 };
 use serde_json::json;
 
-use crate::served::{Client, Served, call_with_progress, modern, modern_call};
+use crate::served::{Client, Served, call, call_with_progress, modern, modern_call};
 
 /// So many reports, and the handler gives up.
 const MOST: u64 = 200_000;
@@ -45,6 +48,15 @@ fn server() -> (Server, Arc<Talk>) {
     let shared = Arc::new(Talk::default());
     let server = Server::new("fixture", "1").data_arc(shared.clone());
     (server.tool(Tool::new("talk", talk)).tool(Tool::new("enough", enough)), shared)
+}
+
+/// Lets time pass although a handler never lets the runtime rest, which is when the paused clock moves by itself.
+async fn pass(time: Duration) {
+    const STEP: Duration = Duration::from_millis(50);
+    for _ in 0..time.as_millis() / STEP.as_millis() {
+        tokio::time::advance(STEP).await;
+        tokio::task::yield_now().await;
+    }
 }
 
 #[actix_web::test]
@@ -82,4 +94,48 @@ async fn a_call_that_reports_to_nobody_lets_other_calls_run() {
     let stopping = async { client.call(2, "enough", json!({})).await.expect(200).await };
     let (answer, _) = futures_util::future::join(saying, stopping).await;
     assert_eq!(answer["result"]["content"][0]["text"], "enough", "in a session");
+}
+
+#[actix_web::test]
+async fn a_call_that_reports_to_nobody_has_its_stream_after_the_usual_silence() {
+    paused();
+    let (server, shared) = server();
+    let served = Served::new(&server).await;
+    let client = Client::open(&served, "2025-11-25").await;
+    // no token: it says nothing
+    let session = client.request(&call(1, "talk", json!({})));
+    for request in [modern_call(1, "talk", json!({})), session] {
+        shared.enough.store(false, Ordering::Relaxed);
+        let mut connection = served.connect();
+        connection.send(&request).await;
+        pass(Duration::from_millis(300)).await;
+        let stream = connection.response().await.expect(200).await;
+        assert_eq!(stream.header("content-type"), Some("text/event-stream"));
+        shared.enough.store(true, Ordering::Relaxed);
+        let answer = stream.messages().await.pop().expect("an answer");
+        assert_eq!(answer["result"]["content"][0]["text"], "enough");
+    }
+}
+
+#[actix_web::test]
+async fn a_call_that_reports_without_end_has_the_drain_time_and_no_more() {
+    paused();
+    for accept in ["application/json", "application/json, text/event-stream"] {
+        let (server, shared) = server();
+        let served = Served::new(&server).await;
+        let mut connection = served.connect();
+        connection.send(&modern_call(1, "talk", json!({})).set("Accept", accept)).await;
+        pass(Duration::from_millis(300)).await;
+        assert_eq!(server.stats().in_flight, 1);
+        let ((), ()) = tokio::join!(server.shutdown(), pass(Duration::from_secs(6)));
+        settle().await;
+        assert_eq!(server.stats(), Default::default(), "{accept}");
+        assert!(shared.reports.load(Ordering::Relaxed) < MOST - 1, "it ran to its end: {accept}");
+        let response = connection.response().await;
+        if accept == "application/json" {
+            assert_eq!(response.expect(503).await.json().await["error"]["code"], -32603);
+        } else {
+            assert_eq!(response.expect(200).await.messages().await, [] as [serde_json::Value; 0]);
+        }
+    }
 }
