@@ -75,9 +75,10 @@ async fn confirm_order(
         Err(ElicitError::Cancelled) => return Ok("the user has not decided".to_owned()),
         Err(err) => return Err(err),
     };
-    let left = stock.0.load(Ordering::Relaxed).saturating_sub(order.quantity);
-    stock.0.store(left, Ordering::Relaxed);
-    log.info(format!("{left} left"));
+    // in one step: others order at the same time
+    let take = |left: u32| Some(left.saturating_sub(order.quantity));
+    let before = stock.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or_default();
+    log.info(format!("{} left", before.saturating_sub(order.quantity)));
     let note = order.note.map(|note| format!(", with the words: {note}")).unwrap_or_default();
     Ok(format!("ordered {} of {item}{note}", order.quantity))
 }
