@@ -15,6 +15,11 @@ use tokio::sync::Notify;
 /// A call without this extractor is simply dropped when it is cancelled. One that extracts it is told, gets a bounded
 /// grace (2 s by default) to clean up, and is then dropped; what it returns reaches nobody.
 ///
+/// Over HTTP, from 2026-07-28 on, a client cancels by going: by closing the response, or the connection. Over HTTP/1 that is
+/// noticed at once, on a server that is set to notice it; over HTTP/2 when something is written, which for a stream is within
+/// a second. A call over HTTP/2 whose client takes JSON only writes nothing but its answer: nobody notices, and it runs to
+/// its end.
+///
 /// `Send`: it may be handed to an actor or a spawned task, for whose work it is the only signal.
 #[derive(Clone, Default)]
 pub struct Cancelled(Arc<Inner>);

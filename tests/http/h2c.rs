@@ -2,18 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use actix_mcp::{Server, http_server};
+use actix_mcp::{Server, http_server, tool};
 use actix_web::{
     App,
-    rt::{spawn, time::sleep},
-    web::Bytes,
+    rt::{spawn, task::JoinHandle, time::sleep},
+    web::{self, Bytes},
 };
-use h2::{RecvStream, client::SendRequest};
+use h2::{
+    RecvStream, SendStream,
+    client::{ResponseFuture, SendRequest},
+};
 use http::{Request, Response};
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{net::TcpStream, sync::Notify, time::timeout};
 
 use crate::{
     fixture,
@@ -36,7 +39,7 @@ fn serve(server: &Server) -> SocketAddr {
 }
 
 /// A connection; it breaks when what carries it is aborted.
-async fn connect(addr: SocketAddr) -> (SendRequest<Bytes>, actix_web::rt::task::JoinHandle<()>) {
+async fn connect(addr: SocketAddr) -> (SendRequest<Bytes>, JoinHandle<()>) {
     let (send, connection) = h2::client::handshake(TcpStream::connect(addr).await.unwrap()).await.unwrap();
     let carrier = spawn(async move {
         // ends in an error when the server closes it
@@ -180,46 +183,117 @@ async fn a_client_that_goes_is_noticed_by_the_keep_alive_and_cancels_nothing() {
     assert!(rest.contains(r#""text":"x""#), "{rest}");
 }
 
+/// How a client goes.
+#[derive(Clone, Copy, Debug)]
+enum Leaves {
+    /// It resets the call's stream.
+    Stream,
+    /// Its connection breaks.
+    Connection,
+}
+
+/// A call that speaks for itself, on a connection of its own.
+struct Sent {
+    response: ResponseFuture,
+    stream: SendStream<Bytes>,
+    connection: SendRequest<Bytes>,
+    carrier: JoinHandle<()>,
+}
+
+async fn send_modern(addr: SocketAddr, tool: &str, arguments: Value, accept: &str) -> Sent {
+    let (connection, carrier) = connect(addr).await;
+    let request = Request::post(format!("http://{addr}/mcp"))
+        .header("content-type", "application/json")
+        .header("accept", accept)
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool);
+    let mut ready = connection.clone().ready().await.unwrap();
+    let (response, mut stream) = ready.send_request(request.body(()).unwrap(), false).unwrap();
+    stream.send_data(modern_call(1, tool, arguments).text().into(), true).unwrap();
+    Sent { response, stream, connection, carrier }
+}
+
+/// Goes, and waits until whatever the server learns of it has been learnt.
+async fn leave(addr: SocketAddr, sent: Sent, how: Leaves) {
+    let Sent { response, mut stream, connection, carrier } = sent;
+    match how {
+        Leaves::Stream => {
+            stream.send_reset(h2::Reason::CANCEL);
+            // what comes later on the connection is read later
+            open(&connection, addr).await;
+        }
+        Leaves::Connection => {
+            carrier.abort();
+            let (connection, _carrier) = connect(addr).await;
+            open(&connection, addr).await;
+        }
+    }
+    drop((response, stream, connection));
+}
+
+async fn in_flight(server: &Server, calls: usize) {
+    let reached = async {
+        while server.stats().in_flight != calls {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, reached).await.unwrap_or_else(|_| panic!("{:?}", server.stats()));
+}
+
 // C08
 #[actix_web::test]
 async fn a_call_that_speaks_for_itself_is_stopped_when_its_client_goes() {
     // only what is written finds out: the comments of a call come every second, whatever those of others do
     let server = fixture::server().keep_alive(Duration::from_secs(3600));
     let addr = serve(&server);
-    for before_the_head in [true, false] {
-        let (connection, carrier) = connect(addr).await;
-        let message = modern_call(1, "slow", json!({ "ms": 3_600_000, "tag": "x" })).text();
-        let request = Request::post(format!("http://{addr}/mcp"))
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-protocol-version", "2026-07-28")
-            .header("mcp-method", "tools/call")
-            .header("mcp-name", "slow");
-        let mut ready = connection.clone().ready().await.unwrap();
-        let (response, mut stream) = ready.send_request(request.body(()).unwrap(), false).unwrap();
-        stream.send_data(message.into(), true).unwrap();
-        if before_the_head {
-            let started = async {
-                while server.stats().in_flight == 0 {
-                    sleep(Duration::from_millis(1)).await;
-                }
-            };
-            timeout(PATIENCE, started).await.expect("it does not start");
-            carrier.abort();
-            drop((response, stream, ready, connection));
-        } else {
-            let mut response = timeout(PATIENCE, response).await.expect("nothing came").unwrap();
-            assert_eq!(response.status(), 200);
-            read_to(&mut response, ":").await;
-            carrier.abort();
-            drop((response, stream, ready, connection));
-        }
-        let gone = async {
-            while server.stats().in_flight > 0 {
-                sleep(Duration::from_millis(5)).await;
+    for how in [Leaves::Stream, Leaves::Connection] {
+        for before_the_head in [true, false] {
+            let arguments = json!({ "ms": 3_600_000, "tag": "x" });
+            let mut sent = send_modern(addr, "slow", arguments, "application/json, text/event-stream").await;
+            in_flight(&server, 1).await;
+            if before_the_head {
+                leave(addr, sent, how).await;
+            } else {
+                let mut response =
+                    timeout(PATIENCE, &mut sent.response).await.expect("nothing came").unwrap();
+                assert_eq!(response.status(), 200);
+                read_to(&mut response, ":").await;
+                leave(addr, sent, how).await;
             }
-        };
-        timeout(PATIENCE, gone).await.expect("the call goes on");
-        assert_eq!(server.stats().streams, 0);
+            in_flight(&server, 0).await;
+            assert_eq!(server.stats().streams, 0, "{how:?}");
+        }
+    }
+}
+
+/// What a handler waits for, and what it has come to.
+#[derive(Default)]
+struct Door {
+    opens: Notify,
+    passed: Notify,
+}
+
+#[tool]
+async fn pass(door: web::Data<Door>) -> &'static str {
+    door.opens.notified().await;
+    door.passed.notify_one();
+    "passed"
+}
+
+// C08: actix-http polls a handler in a task of its own, to its end; that the stream was reset is found out by a write
+#[actix_web::test]
+async fn a_call_that_writes_nothing_but_its_answer_is_not_stopped() {
+    let door = Arc::<Door>::default();
+    let server = fixture::server().tool(pass).data_arc(door.clone());
+    let addr = serve(&server);
+    for how in [Leaves::Stream, Leaves::Connection] {
+        let sent = send_modern(addr, "pass", json!({}), "application/json").await;
+        in_flight(&server, 1).await;
+        leave(addr, sent, how).await;
+        assert_eq!(server.stats().in_flight, 1, "{how:?}");
+        door.opens.notify_one();
+        timeout(PATIENCE, door.passed.notified()).await.unwrap_or_else(|_| panic!("{how:?}: it was stopped"));
+        in_flight(&server, 0).await;
     }
 }

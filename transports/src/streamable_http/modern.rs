@@ -101,7 +101,7 @@ impl Endpoint {
     }
 
     /// How long a stream may be silent. Over HTTP/2 only a write finds out that its client has gone, and what a call does is
-    /// to end within a second then.
+    /// to end within a second then. A call whose client takes JSON only has nothing to write, and runs to its end.
     fn silence(&self, request: &HttpRequest, message: &Request) -> Duration {
         let most = self.options().keep_alive;
         let lasts = Method::of(&message.method) == Some(Method::Listen);
