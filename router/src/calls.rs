@@ -1,13 +1,12 @@
 //! The four methods that run author code: each reads its parameters, finds its handler, runs it contained, and encodes
 //! what it results in as the session's revision has it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::{
     call::{Call, Origin},
@@ -19,8 +18,8 @@ use crate::{
     error::{ErrorCode, McpError, Shown},
     handler::Run,
     id::ProgressToken,
-    jsonrpc::{Request, try_encode_result},
-    params::Params,
+    jsonrpc::{Parameters, Request, try_encode_result},
+    params::{Members, Params},
     peer::{ClientCapability, missing_capabilities},
     prompt::Prompt,
     resource::Contents,
@@ -63,25 +62,26 @@ impl Serving {
     }
 
     fn tool_call(&self) -> Result<(Arc<Tool>, Call), McpError> {
-        let params = self.params(["name", "arguments", "_meta", "inputResponses", "requestState"])?;
-        let name = params.string("name", self.most())?;
+        let params = self.request.params.members()?;
+        let name = params.text("name", self.most())?;
         let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
         if let Some(missing) = self.missing(tool.client_needs()) {
             return Err(missing);
         }
         // what is no object is the tool's to refuse
-        let arguments = params.optional("arguments").map(|raw| self.slice(raw));
-        Ok((tool, self.round("tools/call", &params, name, arguments)?))
+        let arguments = params.optional("arguments").map(|json| params.slice(json));
+        Ok((tool, self.round("tools/call", kept(params, name), arguments)?))
     }
 
     /// `prompts/get`.
     pub(crate) async fn get_prompt(&self) -> Result<Bytes, McpError> {
-        let params = self.params(["name", "arguments", "_meta", "inputResponses", "requestState"])?;
-        let name = params.string("name", self.most())?;
+        let params = self.request.params.members()?;
+        let name = params.text("name", self.most())?;
         let prompt = self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "name", &name))?;
         let arguments = params.optional_object("arguments")?;
-        prompt.check(arguments.map_or("{}", RawValue::get))?;
-        let call = self.round("prompts/get", &params, name, arguments.map(|raw| self.slice(raw)))?;
+        prompt.check(arguments.unwrap_or("{}"))?;
+        let arguments = arguments.map(|json| params.slice(json));
+        let call = self.round("prompts/get", kept(params, name), arguments)?;
         let start = |call| prompt.run().run(call);
         let mut result = match self.converse("prompts/get", call, start).await? {
             Served::Complete(result) => result,
@@ -101,11 +101,11 @@ impl Serving {
         struct ReadResult {
             contents: Vec<ResourceContents>,
         }
-        let params = self.params(["uri", "_meta", "inputResponses", "requestState"])?;
-        let uri = params.string("uri", self.most())?;
+        let params = self.request.params.members()?;
+        let uri = kept(params, params.text("uri", self.most())?);
         let (reader, arguments, mime_type, cache) =
             self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
-        let call = self.round("resources/read", &params, uri.clone(), arguments)?;
+        let call = self.round("resources/read", uri.clone(), arguments)?;
         // MCP 2026-07-28 server/utilities/caching: what a retry reads depends on its answers
         let cache = if call.is_retry() { Cache::default() } else { cache };
         let contents = match self.converse("resources/read", call, |call| reader.clone().run(call)).await {
@@ -133,18 +133,18 @@ impl Serving {
         struct CompleteResult {
             completion: Completion,
         }
-        let params = self.params(["ref", "argument", "context", "_meta"])?;
-        let argument = Params::read(Some(params.object("argument")?.get()), "argument.", ["name", "value"])?;
+        let params = self.request.params.members()?;
+        let argument = Params::read(Some(params.object("argument")?), "argument.", ["name", "value"])?;
         let typed = Typed {
-            argument: argument.string("name", self.most())?.into(),
-            value: argument.string("value", usize::MAX)?.into(),
+            argument: argument.string("name", self.most())?,
+            value: argument.string("value", usize::MAX)?,
             context: context(params.optional_object("context")?)?,
         };
-        let (target, completers) = self.completers(params.object("ref")?.get())?;
+        let (target, completers) = self.completers(params.object("ref")?)?;
         let completion = match completers.of(&typed.argument) {
             Some(completer) => {
                 let asked = serde_json::to_string(&typed).map_err(|_| McpError::internal())?;
-                let call = self.call(target, Some(asked.into()), params.raw("_meta"))?;
+                let call = self.call(target, Some(asked.into()))?;
                 self.run("completion/complete", completer.run(call)).await?
             }
             None => Completion::default(),
@@ -185,17 +185,17 @@ impl Serving {
     /// What a `ref` names, and its completers.
     fn completers(&self, reference: &str) -> Result<(ByteString, Completers), McpError> {
         let reference = Params::read(Some(reference), "ref.", ["type", "name", "uri"])?;
-        let kind = reference.string("type", self.most())?;
+        let kind = reference.text("type", self.most())?;
         match &*kind {
             "ref/prompt" => {
-                let name = reference.string("name", self.most())?;
+                let name = ByteString::from(reference.string("name", self.most())?);
                 let prompt: Arc<Prompt> =
                     self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "ref.name", &name))?;
                 Ok((name, prompt.completers().clone()))
             }
             // a template, or a URI: of a resource, which has nothing to complete, or of one that a template describes
             "ref/resource" => {
-                let uri = reference.string("uri", self.most())?;
+                let uri = ByteString::from(reference.string("uri", self.most())?);
                 let templates = self.router.templates.snapshot();
                 let described = || templates.iter().find(|template| template.arguments(&uri).is_some());
                 if let Some(template) = templates.get(&uri) {
@@ -219,10 +219,6 @@ impl Serving {
         (!lacks.is_empty()).then(|| missing_capabilities(&lacks))
     }
 
-    fn params<const N: usize>(&self, names: [&'static str; N]) -> Result<Params<'_, N>, McpError> {
-        Params::read(self.request.params.as_deref(), "", names)
-    }
-
     /// The bytes of a name or a URI, at most.
     fn most(&self) -> usize {
         self.router.limits().name_bytes
@@ -232,21 +228,12 @@ impl Serving {
         self.origin.peer.revision
     }
 
-    /// A part of the parameters, without a copy.
-    fn slice(&self, raw: &RawValue) -> ByteString {
-        self.request.params.as_ref().map(|params| params.slice_ref(raw.get())).unwrap_or_default()
-    }
-
     /// What the handler's extractors read.
-    pub(crate) fn call(
-        &self,
-        target: ByteString,
-        arguments: Option<ByteString>,
-        meta: Option<&RawValue>,
-    ) -> Result<Call, McpError> {
-        let meta = meta.filter(|raw| raw.get() != "null");
-        let progress = meta.map(|raw| progress_token(raw.get())).transpose()?.flatten();
-        let meta = meta.map(|raw| self.slice(raw));
+    pub(crate) fn call(&self, target: ByteString, arguments: Option<ByteString>) -> Result<Call, McpError> {
+        let params = &self.request.params;
+        let meta = params.optional("_meta");
+        let progress = meta.map(progress_token).transpose()?.flatten();
+        let meta = meta.map(|json| params.slice(json));
         let data = Arc::clone(self.router.data());
         Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress).served_by(&self.router))
     }
@@ -278,18 +265,26 @@ pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpErr
     }
     let meta = Params::read(Some(meta), "_meta.", ["progressToken"])?;
     let Some(token) = meta.raw("progressToken") else { return Ok(None) };
-    let token = serde_json::from_str(token.get());
+    let token = serde_json::from_str(token);
     token.map(Some).map_err(|_| meta.mistyped("progressToken", "a string or an integer"))
 }
 
 /// The arguments that have values already.
-fn context(context: Option<&RawValue>) -> Result<HashMap<String, String>, McpError> {
-    let context = Params::read(context.map(RawValue::get), "context.", ["arguments"])?;
+fn context(context: Option<&str>) -> Result<HashMap<String, String>, McpError> {
+    let context = Params::read(context, "context.", ["arguments"])?;
     match context.optional("arguments") {
         None => Ok(HashMap::new()),
-        Some(raw) => {
-            serde_json::from_str(raw.get()).map_err(|_| context.mistyped("arguments", "an object of strings"))
+        Some(json) => {
+            serde_json::from_str(json).map_err(|_| context.mistyped("arguments", "an object of strings"))
         }
+    }
+}
+
+/// A part of the parameters, to be kept: a copy only of what has escapes.
+fn kept(params: &Parameters, text: Cow<'_, str>) -> ByteString {
+    match text {
+        Cow::Borrowed(part) => params.slice(part),
+        Cow::Owned(text) => text.into(),
     }
 }
 

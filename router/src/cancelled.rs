@@ -1,6 +1,7 @@
 //! The signal that a call was cancelled.
 
 use std::{
+    borrow::Cow,
     fmt,
     sync::{
         Arc, OnceLock,
@@ -9,6 +10,28 @@ use std::{
 };
 
 use tokio::sync::Notify;
+
+use crate::{id::RequestId, jsonrpc::Parameters, params::Members};
+
+/// What `notifications/cancelled` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancellation {
+    /// The request that is off.
+    pub request_id: RequestId,
+    /// Why, where the client says so.
+    pub reason: Option<String>,
+}
+
+impl Cancellation {
+    /// Reads the parameters of the notification; `None` if they name no request, or not one.
+    #[must_use]
+    pub fn read(params: &Parameters) -> Option<Self> {
+        let params = params.members().ok()?;
+        let request_id = serde_json::from_str(params.raw("requestId")?).ok()?;
+        let reason = params.optional_text("reason", usize::MAX).ok()?.map(Cow::into_owned);
+        Some(Self { request_id, reason })
+    }
+}
 
 /// Tells a handler that its call was cancelled.
 ///

@@ -11,7 +11,7 @@ use crate::{
     calls::Serving,
     era::Feature,
     error::{McpError, Shown},
-    params::Params,
+    params::Members,
     question::{Asker, Asks},
     round::{Asked, Asking, End, Ended, InputRequired, MOST_ROUNDS, Memory, Rounds},
     seal::{Binding, Unsealed},
@@ -30,20 +30,20 @@ pub(crate) enum Served<T> {
 
 impl Serving {
     /// The call that a request is: one round, after those whose memory it brings along.
-    pub(crate) fn round<const N: usize>(
+    pub(crate) fn round(
         &self,
         method: &'static str,
-        params: &Params<'_, N>,
         target: ByteString,
         arguments: Option<ByteString>,
     ) -> Result<Call, McpError> {
         let mut memory = None;
         if self.is_stateless() {
+            let params = &self.request.params;
             let (state, responses) = (params.optional("requestState"), params.optional("inputResponses"));
             let bound = || self.binding(method, &target, arguments.as_deref());
             memory = Memory::recall(&self.router.seal, bound, state, responses)?;
         }
-        Ok(self.call(target, arguments, params.raw("_meta"))?.in_round(memory.map(Box::new)))
+        Ok(self.call(target, arguments)?.in_round(memory.map(Box::new)))
     }
 
     /// Runs a handler for as long as it has no question. `start` calls it.

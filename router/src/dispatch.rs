@@ -19,9 +19,9 @@ use crate::{
     contain::discard,
     era::{self, Feature, Revision},
     error::{ErrorCode, McpError},
-    jsonrpc::{ErrorId, Request, encode_error, encode_raw_result},
+    jsonrpc::{ErrorId, Parameters, Request, encode_error, encode_raw_result},
     log::Level,
-    params::Params,
+    params::Members,
     router::{Capability, Router},
     stamp::ResultType,
 };
@@ -157,10 +157,10 @@ impl Router {
     /// # Errors
     ///
     /// -32602 that names `level`.
-    pub fn parse_level(params: Option<&str>) -> Result<Level, McpError> {
-        let params = Params::read(params, "", ["level"])?;
+    pub fn parse_level(params: &Parameters) -> Result<Level, McpError> {
+        let params = params.members()?;
         // as a string first: serde takes `{"debug":null}` for the same variant
-        let level = params.string("level", usize::MAX)?;
+        let level = params.text("level", usize::MAX)?;
         Level::deserialize((*level).into_deserializer())
             .map_err(|_: serde::de::value::Error| params.mistyped("level", "a log level"))
     }
@@ -170,8 +170,8 @@ impl Router {
     /// # Errors
     ///
     /// -32602 that names `uri`.
-    pub fn parse_uri(&self, params: Option<&str>) -> Result<ByteString, McpError> {
-        Params::read(params, "", ["uri"])?.string("uri", self.limits().name_bytes)
+    pub fn parse_uri(&self, params: &Parameters) -> Result<ByteString, McpError> {
+        params.members()?.string("uri", self.limits().name_bytes).map(ByteString::from)
     }
 
     /// The URI that `resources/subscribe` asks for. One that fits a template counts as existing: only its reader knows.
@@ -179,7 +179,7 @@ impl Router {
     /// # Errors
     ///
     /// -32602 that names `uri`; -32002 for a URI that names no resource and fits no template.
-    pub fn subscribable(&self, params: Option<&str>) -> Result<ByteString, McpError> {
+    pub fn subscribable(&self, params: &Parameters) -> Result<ByteString, McpError> {
         let uri = self.parse_uri(params)?;
         if !self.has_resource(&uri) {
             return Err(era::resource_not_found(&uri, Revision::LATEST_HANDSHAKE));
@@ -254,8 +254,7 @@ impl Router {
         request: &Request,
         revision: Revision,
     ) -> Result<Bytes, McpError> {
-        let params = Params::read(request.params.as_deref(), "", ["cursor"])?;
-        let cursor = params.optional_string("cursor", usize::MAX)?;
+        let cursor = request.params.members()?.optional_text("cursor", usize::MAX)?;
         let page = catalog.page(revision, cursor.as_deref())?;
         let [kind, meta] = self.head(ResultType::Complete, None, revision);
         Ok(encode_raw_result(&request.id, &[kind, meta, self.list_hints(revision)], &page))

@@ -35,6 +35,11 @@ fn origin(revision: Revision) -> Origin {
     }
 }
 
+/// Parameters of this text; none of an empty one.
+fn given(params: &str) -> Parameters {
+    if params.is_empty() { Parameters::default() } else { Parameters::read(params).unwrap() }
+}
+
 /// The response to a request with id 7, which must be echoed.
 fn answer(
     router: &Arc<Router>,
@@ -42,8 +47,7 @@ fn answer(
     method: &str,
     params: &str,
 ) -> (Value, Option<ErrorCode>) {
-    let params = (!params.is_empty()).then(|| ByteString::from(params));
-    let request = Request { id: RequestId::from(7_i64), method: method.into(), params };
+    let request = Request { id: RequestId::from(7_i64), method: method.into(), params: given(params) };
     let reply = router.dispatch(request, origin(revision)).now_or_never().expect("no handler here waits");
     let mut json: Value = serde_json::from_slice(&reply.json).unwrap();
     let envelope = json.as_object_mut().unwrap();
@@ -172,8 +176,8 @@ fn a_progress_token_is_a_string_or_an_integer_and_nothing_else() {
 }
 
 fn progress_token_of(params: &str) -> Option<crate::id::ProgressToken> {
-    let params = Params::read(Some(params), "", ["_meta"]).unwrap();
-    crate::calls::progress_token(params.raw("_meta").unwrap().get()).unwrap()
+    let params = Parameters::read(params).unwrap();
+    crate::calls::progress_token((&params).raw("_meta").unwrap()).unwrap()
 }
 
 #[test]
@@ -430,13 +434,13 @@ fn a_resource_that_is_not_there_is_an_error_with_its_uri() {
 #[test]
 fn what_is_listed_or_fits_a_template_can_be_subscribed_to() {
     let router = resources();
-    let subscribable = |uri: &str| router.subscribable(Some(&json!({ "uri": uri }).to_string()));
+    let subscribable = |uri: &str| router.subscribable(&given(&json!({ "uri": uri }).to_string()));
     for uri in ["mem://a", "mem://item/7", "mem://item/none"] {
         assert_eq!(subscribable(uri).unwrap(), uri);
     }
     assert_eq!(subscribable("mem://none").unwrap_err().code, ErrorCode::RESOURCE_NOT_FOUND);
-    assert_eq!(router.subscribable(None).unwrap_err().message, "`uri` is missing");
-    assert_eq!(router.parse_uri(Some(r#"{"uri":"mem://none"}"#)).unwrap(), "mem://none");
+    assert_eq!(router.subscribable(&given("")).unwrap_err().message, "`uri` is missing");
+    assert_eq!(router.parse_uri(&given(r#"{"uri":"mem://none"}"#)).unwrap(), "mem://none");
 }
 
 #[test]
@@ -668,13 +672,13 @@ fn a_name_registered_twice_panics_with_the_authors_line() {
 
 #[test]
 fn a_level_is_one_of_the_eight() {
-    let level = |level: &str| Router::parse_level(Some(&format!(r#"{{"level":{level}}}"#)));
+    let level = |level: &str| Router::parse_level(&given(&format!(r#"{{"level":{level}}}"#)));
     assert_eq!(level("\"warning\"").unwrap(), Level::Warning);
     for bad in ["\"WARN\"", "\"loud\"", "5", "null", r#"{"debug":null}"#] {
         let error = level(bad).unwrap_err();
         assert!(error.code.0 == -32602 && error.message.contains("`level`"), "{bad}");
     }
-    assert_eq!(Router::parse_level(None).unwrap_err().message, "`level` is missing");
+    assert_eq!(Router::parse_level(&given("")).unwrap_err().message, "`level` is missing");
 }
 
 #[test]
@@ -694,7 +698,7 @@ fn a_dropped_dispatch_drops_its_handler() {
     let request = Request {
         id: RequestId::from(1_i64),
         method: "tools/call".into(),
-        params: Some(r#"{"name":"waits"}"#.into()),
+        params: given(r#"{"name":"waits"}"#),
     };
     let mut running = Box::pin(router.dispatch(request, origin(LATEST)));
     assert!((&mut running).now_or_never().is_none());
@@ -708,7 +712,7 @@ fn a_dropped_dispatch_drops_its_handler() {
 #[test]
 fn the_future_of_a_request_is_small() {
     let router = Arc::new(Router::new("test", "1"));
-    let request = Request { id: RequestId::from(7_i64), method: "tools/call".into(), params: None };
+    let request = Request { id: RequestId::from(7_i64), method: "tools/call".into(), params: given("") };
     let size = size_of_val(&router.dispatch(request, origin(LATEST)));
     assert!(size <= 704, "{size} bytes");
 }

@@ -2,15 +2,17 @@
 //!
 //! Read leniently: members we do not know are ignored at every level, and an optional member that is `null` is absent.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use crate::{
     definition::ServerInfo,
     era::{self, Feature, Revision},
     error::McpError,
     extension::Extensions,
-    params::Params,
+    jsonrpc::Parameters,
+    params::{Members, Params},
     peer::{ClientCapabilities, Implementation},
     router::{Capability, Router},
 };
@@ -33,10 +35,10 @@ impl Opening {
     /// # Errors
     ///
     /// -32602 that names the member that is missing, mistyped or too long; no session opens then.
-    pub fn read(params: Option<&str>, name_bytes: usize) -> Result<Self, McpError> {
+    pub fn read(params: &Parameters, name_bytes: usize) -> Result<Self, McpError> {
         const ANY_LENGTH: usize = usize::MAX;
-        let params = Params::read(params, "", ["protocolVersion", "capabilities", "clientInfo"])?;
-        let revision = era::negotiate(&params.string("protocolVersion", ANY_LENGTH)?);
+        let params = params.members()?;
+        let revision = era::negotiate(&params.text("protocolVersion", ANY_LENGTH)?);
         let (declared, _) = capabilities(params.object("capabilities")?, "capabilities.")?;
         let info = implementation(params.object("clientInfo")?, "clientInfo.", name_bytes)?;
         Ok(Self { revision, capabilities: era::client_capabilities(declared, revision), info })
@@ -45,27 +47,27 @@ impl Opening {
 
 /// What a client calls itself, at `path`.
 pub(crate) fn implementation(
-    info: &RawValue,
+    info: &str,
     path: &'static str,
     name_bytes: usize,
 ) -> Result<Implementation, McpError> {
-    let info = Params::read(Some(info.get()), path, ["name", "version", "title"])?;
+    let info = Params::read(Some(info), path, ["name", "version", "title"])?;
     Ok(Implementation {
-        name: info.string("name", name_bytes)?.into(),
-        version: info.string("version", name_bytes)?.into(),
-        title: info.optional_string("title", name_bytes).ok().flatten().map(String::from),
+        name: info.string("name", name_bytes)?,
+        version: info.string("version", name_bytes)?,
+        title: info.optional_text("title", name_bytes).ok().flatten().map(Cow::into_owned),
     })
 }
 
 /// A capability is declared by an object. Anything else in its place declares nothing: the client is then never asked
 /// for what it may not mean, and is not turned away for what we do not need. `extensions` is given as it came.
 pub(crate) fn capabilities<'a>(
-    declared: &'a RawValue,
+    declared: &'a str,
     path: &'static str,
-) -> Result<(ClientCapabilities, Option<&'a RawValue>), McpError> {
+) -> Result<(ClientCapabilities, Option<&'a str>), McpError> {
     let names = ["elicitation", "sampling", "roots", "extensions"];
-    let declared = Params::read(Some(declared.get()), path, names)?;
-    let object = |name| declared.raw(name).map(RawValue::get).filter(|text| text.starts_with('{'));
+    let declared = Params::read(Some(declared), path, names)?;
+    let object = |name| declared.raw(name).filter(|text| text.starts_with('{'));
     let elicitation = object("elicitation");
     let (form, url) = members(elicitation, "capabilities.elicitation.", ["form", "url"])?;
     let sampling = object("sampling");
@@ -89,7 +91,7 @@ fn members(
     names: [&'static str; 2],
 ) -> Result<(bool, bool), McpError> {
     let params = Params::read(text, path, names)?;
-    let declared = |name| params.raw(name).is_some_and(|raw| raw.get().starts_with('{'));
+    let declared = |name| params.raw(name).is_some_and(|json| json.starts_with('{'));
     Ok((declared(names[0]), declared(names[1])))
 }
 

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn open(params: Value) -> Result<Opening, McpError> {
-    Opening::read(Some(&params.to_string()), 8)
+    Opening::read(&Parameters::read(params.to_string()).unwrap(), 8)
 }
 
 fn with(version: &str, capabilities: Value) -> ClientCapabilities {
@@ -56,7 +56,7 @@ fn a_refusal_names_the_member_at_fault() {
         params.as_object_mut().unwrap().remove(missing);
         assert_eq!(open(params).unwrap_err().message, format!("`{missing}` is missing"));
     }
-    assert_eq!(Opening::read(None, 8).unwrap_err().message, "`protocolVersion` is missing");
+    assert_eq!(Opening::read(&Parameters::default(), 8).unwrap_err().message, "`protocolVersion` is missing");
 }
 
 #[test]

@@ -16,8 +16,8 @@ use crate::{
     era::Revision,
     error::McpError,
     id::RequestId,
-    jsonrpc::{ErrorId, encode_error, encode_notification, try_encode_result},
-    params::Params,
+    jsonrpc::{ErrorId, Parameters, encode_error, encode_notification, try_encode_result},
+    params::{Members, Params},
     router::{Capability, Router},
     stamp::ResultType,
 };
@@ -80,9 +80,9 @@ impl Router {
     /// -32602 that names the member: `notifications` is missing, a member is mistyped, a URI is too long, or there are more
     /// than `most` of them.
     // MCP 2026-07-28 basic/patterns/subscriptions, Notification Filter and Acknowledgment
-    pub fn listen_filter(&self, params: Option<&str>, most: usize) -> Result<Filter, McpError> {
-        let wanted = Params::read(params, "", ["notifications"])?.object("notifications")?;
-        let wanted = Params::read(Some(wanted.get()), "notifications.", [TOOLS, PROMPTS, RESOURCES, URIS])?;
+    pub fn listen_filter(&self, params: &Parameters, most: usize) -> Result<Filter, McpError> {
+        let wanted = params.members()?.object("notifications")?;
+        let wanted = Params::read(Some(wanted), "notifications.", [TOOLS, PROMPTS, RESOURCES, URIS])?;
         let flag = |name, needs| Ok(wanted.flag(name)? && self.offers(needs));
         Ok(Filter {
             tools: flag(TOOLS, Capability::Tools)?,
@@ -99,7 +99,7 @@ impl Router {
     ) -> Result<Vec<ByteString>, McpError> {
         let Some(uris) = wanted.optional(URIS) else { return Ok(Vec::new()) };
         let uris: Vec<String> =
-            serde_json::from_str(uris.get()).map_err(|_| wanted.mistyped(URIS, "an array of strings"))?;
+            serde_json::from_str(uris).map_err(|_| wanted.mistyped(URIS, "an array of strings"))?;
         let refuse = |what| Err(McpError::invalid_params(format!("`notifications.{URIS}` has {what}")));
         let bytes = self.limits().name_bytes;
         if uris.iter().any(|uri| uri.len() > bytes) {

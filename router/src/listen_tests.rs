@@ -18,7 +18,7 @@ fn router() -> Router {
 }
 
 fn filter(router: &Router, notifications: Value) -> Result<Filter, McpError> {
-    router.listen_filter(Some(&json!({ "notifications": notifications }).to_string()), 3)
+    router.listen_filter(&Parameters::read(json!({ "notifications": notifications }).to_string()).unwrap(), 3)
 }
 
 fn honoured(router: &Router, notifications: Value) -> Value {
@@ -57,8 +57,8 @@ fn what_was_not_asked_for_is_not_told() {
 #[test]
 fn a_filter_that_is_none_is_refused_by_the_name_of_its_member() {
     let router = router();
-    for params in [None, Some("{}"), Some(r#"{"notifications":[]}"#), Some(r#"{"notifications":null}"#)] {
-        let error = router.listen_filter(params, 3).unwrap_err();
+    for params in ["{}", r#"{"notifications":[]}"#, r#"{"notifications":null}"#] {
+        let error = router.listen_filter(&Parameters::read(params).unwrap(), 3).unwrap_err();
         assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
         assert!(error.message.starts_with("`notifications` is "), "{params:?}: {}", error.message);
     }

@@ -4,18 +4,19 @@
 //! Read in two steps, since a transport has something to check in between: [`Claim::of`] sees whether the request names a
 //! version at all, [`Claim::peer`] reads the rest. Nothing of it is remembered for another request.
 
-use bytestring::ByteString;
+use std::borrow::Cow;
+
 use serde::{Deserialize, de::IntoDeserializer};
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 
 use crate::{
     dispatch::Method,
     era::{self, Feature, Revision},
     error::{ErrorCode, McpError},
     initialize,
-    jsonrpc::Request,
+    jsonrpc::{Parameters, Request},
     log::Level,
-    params::Params,
+    params::{Members, Params},
     peer::{Implementation, Peer},
     router::Router,
 };
@@ -27,11 +28,9 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// The metadata of a request that speaks for itself, and what of its parameters headers repeat.
+/// The metadata of a request that speaks for itself.
 #[derive(Debug)]
 pub struct Claim<'a> {
-    /// Read once for all that is held against it.
-    pub(crate) params: Params<'a, 4>,
     meta: Params<'a, 4>,
 }
 
@@ -40,12 +39,8 @@ impl<'a> Claim<'a> {
     ///
     /// Parameters that cannot be read have none: whoever serves the request refuses them.
     #[must_use]
-    pub fn of(params: Option<&'a str>) -> Option<Self> {
-        let params = params?;
-        // a name may be written with escapes; what has none and not this text has no such member
-        if !params.contains("modelcontextprotocol/protocolVersion") && !params.contains('\\') {
-            return None;
-        }
+    pub fn of(params: &'a Parameters) -> Option<Self> {
+        params.raw("_meta")?;
         Self::read(params).ok().filter(|claim| claim.meta.raw(VERSION).is_some())
     }
 
@@ -57,20 +52,17 @@ impl<'a> Claim<'a> {
     /// names no version comes from a client that knows no other way: -32022, with those that are served.
     // MCP 2026-07-28 basic/versioning, Backward Compatibility: SHOULD name the versions in any error to `initialize`
     pub fn required(request: &'a Request) -> Result<Self, McpError> {
-        let params = request.params.as_deref();
+        let params = &request.params;
         if Method::of(&request.method) == Some(Method::Initialize) && Self::of(params).is_none() {
-            let requested = Params::read(params, "", ["protocolVersion"])
-                .and_then(|params| params.string("protocolVersion", usize::MAX));
+            let requested = params.text("protocolVersion", usize::MAX);
             return Err(unsupported(&requested.unwrap_or_default()));
         }
-        Self::read(params.unwrap_or("{}"))
+        Self::read(params)
     }
 
-    fn read(params: &'a str) -> Result<Self, McpError> {
-        let params = Params::read(Some(params), "", ["_meta", "name", "uri", "arguments"])?;
-        let meta = params.optional_object("_meta")?.map(RawValue::get);
-        let meta = Params::read(meta, "_meta.", [VERSION, CAPABILITIES, INFO, LOG_LEVEL])?;
-        Ok(Self { params, meta })
+    fn read(params: &'a Parameters) -> Result<Self, McpError> {
+        let meta = params.members()?.optional_object("_meta")?;
+        Ok(Self { meta: Params::read(meta, "_meta.", [VERSION, CAPABILITIES, INFO, LOG_LEVEL])? })
     }
 
     /// The version it names.
@@ -78,8 +70,8 @@ impl<'a> Claim<'a> {
     /// # Errors
     ///
     /// -32602 if it is missing or no string.
-    pub fn version(&self) -> Result<ByteString, McpError> {
-        self.meta.string(VERSION, usize::MAX)
+    pub fn version(&self) -> Result<Cow<'a, str>, McpError> {
+        self.meta.text(VERSION, usize::MAX)
     }
 
     /// Who sends the request, as far as it says so.
@@ -100,15 +92,14 @@ impl<'a> Claim<'a> {
             Some(info) => initialize::implementation(info, "_meta.clientInfo.", most)?,
             None => Implementation::default(),
         };
-        let level = match self.meta.optional_string(LOG_LEVEL, usize::MAX)? {
+        let level = match self.meta.optional_text(LOG_LEVEL, usize::MAX)? {
             Some(level) => Some(
                 Level::deserialize((*level).into_deserializer())
                     .map_err(|_: serde::de::value::Error| self.meta.mistyped(LOG_LEVEL, "a log level"))?,
             ),
             None => None,
         };
-        let extensions = extensions.map(RawValue::get);
-        if extensions.is_some_and(|raw| !raw.starts_with('{')) {
+        if extensions.is_some_and(|json| !json.starts_with('{')) {
             return Err(McpError::invalid_params("`_meta.clientCapabilities.extensions` is not an object"));
         }
         Ok(Peer::of_request(revision, capabilities, info, level, extensions.map(Into::into)))
@@ -132,7 +123,7 @@ mod tests {
     fn read(meta: &str) -> Result<Peer, McpError> {
         let params = format!(r#"{{"_meta":{meta}}}"#);
         let id = serde_json::from_str("1").unwrap();
-        let request = Request { id, method: "tools/list".into(), params: Some(params.into()) };
+        let request = Request { id, method: "tools/list".into(), params: Parameters::read(params).unwrap() };
         Claim::required(&request)?.peer(&Router::new("test", "1"))
     }
 
@@ -152,11 +143,15 @@ mod tests {
             ("{}", false),
             ("null", false),
         ] {
-            assert_eq!(Claim::of(Some(&format!(r#"{{"_meta":{meta}}}"#))).is_some(), claims, "{meta}");
+            let params = Parameters::read(format!(r#"{{"_meta":{meta}}}"#)).unwrap();
+            assert_eq!(Claim::of(&params).is_some(), claims, "{meta}");
         }
         let elsewhere = r#"{"arguments":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
-        assert!(Claim::of(Some(elsewhere)).is_none(), "in its arguments it says nothing of itself");
-        assert!(Claim::of(None).is_none());
+        assert!(
+            Claim::of(&Parameters::read(elsewhere).unwrap()).is_none(),
+            "in its arguments it says nothing of itself"
+        );
+        assert!(Claim::of(&Parameters::default()).is_none());
     }
 
     #[test]

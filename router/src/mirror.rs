@@ -16,7 +16,7 @@ use crate::{
     dispatch::Method,
     error::{ErrorCode, McpError},
     jsonrpc::Request,
-    metadata::Claim,
+    params::{self, Members},
     router::Router,
 };
 
@@ -47,7 +47,6 @@ impl Router {
     pub fn check_headers<'r>(
         &self,
         request: &Request,
-        claim: &Claim<'_>,
         field: impl Fn(&str) -> Field<'r>,
     ) -> Result<(), McpError> {
         repeats("Mcp-Method", field("Mcp-Method"), &request.method)?;
@@ -59,14 +58,15 @@ impl Router {
         } else {
             return Ok(());
         };
-        let named = claim.params.raw(source);
-        check("Mcp-Name", field("Mcp-Name"), named.filter(|raw| raw.get().starts_with('"')))?;
+        let params = request.params.members()?;
+        let named = params.raw(source);
+        check("Mcp-Name", field("Mcp-Name"), named.filter(|json| json.starts_with('"')))?;
         if method != Some(Method::CallTool) {
             return Ok(());
         }
-        let name = named.and_then(|name| string(name.get()));
+        let name = named.and_then(params::text);
         let Some(tool) = name.and_then(|name| self.tools.get(&name)) else { return Ok(()) };
-        let arguments = claim.params.raw("arguments");
+        let arguments = params.raw("arguments");
         tool.mirrored().iter().try_for_each(|mirrored| {
             let value = arguments.and_then(|arguments| at(arguments, &mirrored.path));
             check(&mirrored.header, field(&mirrored.header), value)
@@ -97,15 +97,15 @@ fn repeats(header: &str, field: Field<'_>, body: &str) -> Result<(), McpError> {
 }
 
 /// A header that must be there exactly if the body has a value.
-fn check(header: &str, field: Field<'_>, body: Option<&RawValue>) -> Result<(), McpError> {
+fn check(header: &str, field: Field<'_>, body: Option<&str>) -> Result<(), McpError> {
     let text = text(header, field)?;
-    match (text, body.filter(|raw| raw.get() != "null")) {
+    match (text, body.filter(|json| *json != "null")) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(mismatch(header, "is missing")),
         (Some(_), None) => Err(mismatch(header, "is there, and the body has no value for it")),
         (Some(text), Some(body)) => {
             let text = decoded(text).ok_or_else(|| mismatch(header, "is no Base64 of UTF-8"))?;
-            let same = same(&text, body.get());
+            let same = same(&text, body);
             same.then_some(()).ok_or_else(|| mismatch(header, "is not what the body says"))
         }
     }
@@ -139,18 +139,10 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
 /// Whether a header's text is the value that stands in the body: strings as they are, integers by number.
 fn same(text: &str, body: &str) -> bool {
     match body.as_bytes().first() {
-        Some(b'"') => string(body).is_some_and(|body| body == text),
+        Some(b'"') => params::text(body).is_some_and(|body| body == text),
         Some(b't' | b'f') => body == text,
         Some(b'-' | b'0'..=b'9') => integer(body).is_some_and(|body| integer(text) == Some(body)),
         _ => false,
-    }
-}
-
-/// The text that a JSON string is; copied only where it has escapes.
-fn string(json: &str) -> Option<Cow<'_, str>> {
-    match json.strip_prefix('"')?.strip_suffix('"')? {
-        plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
-        _ => serde_json::from_str(json).ok().map(Cow::Owned),
     }
 }
 
@@ -185,10 +177,10 @@ fn integer(text: &str) -> Option<i64> {
 }
 
 /// The value at a path of members; `None` where there is none.
-fn at<'a>(whole: &'a RawValue, path: &[String]) -> Option<&'a RawValue> {
+fn at<'a>(whole: &'a str, path: &[String]) -> Option<&'a str> {
     path.iter().try_fold(whole, |value, name| {
-        let members: HashMap<String, &'a RawValue> = serde_json::from_str(value.get()).ok()?;
-        members.get(name).copied()
+        let members: HashMap<String, &'a RawValue> = serde_json::from_str(value).ok()?;
+        members.get(name).map(|value| value.get())
     })
 }
 

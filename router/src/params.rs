@@ -1,10 +1,9 @@
-//! A method's parameters: the members it knows, as text, each checked where it is taken.
+//! The members of an object, as text, each checked where it is taken: of a request's parameters, and of what is in them.
 //!
 //! Decoded by hand rather than by derive, so that every refusal names the member at fault.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use bytestring::ByteString;
 use serde::{
     Deserializer,
     de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor},
@@ -13,13 +12,103 @@ use serde_json::value::RawValue;
 
 use crate::error::McpError;
 
+/// Members of an object by their names, each checked where it is taken.
+pub(crate) trait Members<'a> {
+    /// The path to the object, such as `ref.`; empty for `params` itself.
+    fn path(&self) -> &'static str;
+
+    /// A member as it came, `null` included.
+    fn raw(&self, name: &str) -> Option<&'a str>;
+
+    /// A member that is there and not `null`.
+    fn optional(&self, name: &str) -> Option<&'a str> {
+        self.raw(name).filter(|json| *json != "null")
+    }
+
+    /// A string that must be there, of at most so many bytes. Copied only where it has escapes.
+    fn text(&self, name: &str, most: usize) -> Result<Cow<'a, str>, McpError> {
+        let json = self.raw(name).ok_or_else(|| self.missing(name))?;
+        let text = text(json).ok_or_else(|| self.mistyped(name, "a string"))?;
+        if text.len() > most {
+            let path = self.path();
+            return Err(McpError::invalid_params(format!("`{path}{name}` is longer than {most} bytes")));
+        }
+        Ok(text)
+    }
+
+    /// The same, to be kept.
+    fn string(&self, name: &str, most: usize) -> Result<String, McpError> {
+        self.text(name, most).map(Cow::into_owned)
+    }
+
+    /// A string that may be absent or `null`.
+    fn optional_text(&self, name: &str, most: usize) -> Result<Option<Cow<'a, str>>, McpError> {
+        self.optional(name).map(|_| self.text(name, most)).transpose()
+    }
+
+    /// A truth value that may be absent or `null`, which means no.
+    fn flag(&self, name: &str) -> Result<bool, McpError> {
+        match self.optional(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(self.mistyped(name, "true or false")),
+        }
+    }
+
+    /// The text of an object that may be absent or `null`.
+    fn optional_object(&self, name: &str) -> Result<Option<&'a str>, McpError> {
+        match self.optional(name) {
+            Some(json) if !json.starts_with('{') => Err(self.mistyped(name, "an object")),
+            object => Ok(object),
+        }
+    }
+
+    /// The text of an object that must be there.
+    fn object(&self, name: &str) -> Result<&'a str, McpError> {
+        match self.raw(name) {
+            None => Err(self.missing(name)),
+            Some(json) if json.starts_with('{') => Ok(json),
+            Some(_) => Err(self.mistyped(name, "an object")),
+        }
+    }
+
+    /// -32602: the member is missing.
+    fn missing(&self, name: &str) -> McpError {
+        McpError::invalid_params(format!("`{}{name}` is missing", self.path()))
+    }
+
+    /// -32602: the member is not what it should be.
+    fn mistyped(&self, name: &str, wanted: &str) -> McpError {
+        McpError::invalid_params(format!("`{}{name}` is not {wanted}", self.path()))
+    }
+}
+
+/// The text that a JSON string is. `None` for what is no string, or no text: a lone surrogate.
+pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
+    match json.strip_prefix('"')?.strip_suffix('"')? {
+        plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+        _ => serde_json::from_str(json).ok().map(Cow::Owned),
+    }
+}
+
 /// The members of one JSON object that were asked for. Others are ignored.
 #[derive(Debug)]
 pub(crate) struct Params<'a, const N: usize> {
-    /// The path to the object, such as `ref.`; empty for `params` itself.
     path: &'static str,
     names: [&'static str; N],
     found: [Option<&'a RawValue>; N],
+}
+
+impl<'a, const N: usize> Members<'a> for Params<'a, N> {
+    fn path(&self) -> &'static str {
+        self.path
+    }
+
+    fn raw(&self, name: &str) -> Option<&'a str> {
+        let at = self.names.iter().position(|known| *known == name);
+        debug_assert!(at.is_some(), "{name} was not asked for");
+        self.found[at?].map(RawValue::get)
+    }
 }
 
 impl<'a, const N: usize> Params<'a, N> {
@@ -38,7 +127,7 @@ impl<'a, const N: usize> Params<'a, N> {
             Some(text) => Self::members(text, &names).map_err(|error| match error {
                 Refused::Twice(name) => McpError::invalid_params(format!("`{path}{name}` is there twice")),
                 Refused::NoObject => {
-                    let whole = path.strip_suffix('.').unwrap_or("params");
+                    let whole = path.trim_end_matches('.');
                     McpError::invalid_params(format!("`{whole}` is no object"))
                 }
             })?,
@@ -50,74 +139,10 @@ impl<'a, const N: usize> Params<'a, N> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let mut found = [None; N];
         let mut twice = None;
-        let members = Members { names, found: &mut found, twice: &mut twice };
+        let members = Wanted { names, found: &mut found, twice: &mut twice };
         deserializer.deserialize_map(members).map_err(|_| Refused::NoObject)?;
         deserializer.end().map_err(|_| Refused::NoObject)?;
         twice.map_or(Ok(found), |name| Err(Refused::Twice(name)))
-    }
-
-    /// A member as it came, `null` included.
-    pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
-        let at = self.names.iter().position(|known| *known == name);
-        debug_assert!(at.is_some(), "{name} was not asked for");
-        self.found[at?]
-    }
-
-    /// A member that is there and not `null`.
-    pub(crate) fn optional(&self, name: &str) -> Option<&'a RawValue> {
-        self.raw(name).filter(|raw| raw.get() != "null")
-    }
-
-    /// A string that must be there, of at most so many bytes.
-    pub(crate) fn string(&self, name: &str, most: usize) -> Result<ByteString, McpError> {
-        let raw = self.raw(name).ok_or_else(|| self.missing(name))?;
-        let text: String = serde_json::from_str(raw.get()).map_err(|_| self.mistyped(name, "a string"))?;
-        if text.len() > most {
-            let path = self.path;
-            return Err(McpError::invalid_params(format!("`{path}{name}` is longer than {most} bytes")));
-        }
-        Ok(text.into())
-    }
-
-    /// A string that may be absent or `null`.
-    pub(crate) fn optional_string(&self, name: &str, most: usize) -> Result<Option<ByteString>, McpError> {
-        self.optional(name).map(|_| self.string(name, most)).transpose()
-    }
-
-    /// A truth value that may be absent or `null`, which means no.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, McpError> {
-        match self.optional(name).map(RawValue::get) {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(self.mistyped(name, "true or false")),
-        }
-    }
-
-    /// The text of an object that may be absent or `null`.
-    pub(crate) fn optional_object(&self, name: &str) -> Result<Option<&'a RawValue>, McpError> {
-        match self.optional(name) {
-            Some(raw) if !raw.get().starts_with('{') => Err(self.mistyped(name, "an object")),
-            object => Ok(object),
-        }
-    }
-
-    /// The text of an object that must be there.
-    pub(crate) fn object(&self, name: &str) -> Result<&'a RawValue, McpError> {
-        match self.raw(name) {
-            None => Err(self.missing(name)),
-            Some(raw) if raw.get().starts_with('{') => Ok(raw),
-            Some(_) => Err(self.mistyped(name, "an object")),
-        }
-    }
-
-    /// -32602: the member is missing.
-    pub(crate) fn missing(&self, name: &str) -> McpError {
-        McpError::invalid_params(format!("`{}{name}` is missing", self.path))
-    }
-
-    /// -32602: the member is not what it should be.
-    pub(crate) fn mistyped(&self, name: &str, wanted: &str) -> McpError {
-        McpError::invalid_params(format!("`{}{name}` is not {wanted}", self.path))
     }
 }
 
@@ -126,13 +151,13 @@ enum Refused {
     Twice(&'static str),
 }
 
-struct Members<'m, 'a, const N: usize> {
+struct Wanted<'m, 'a, const N: usize> {
     names: &'m [&'static str; N],
     found: &'m mut [Option<&'a RawValue>; N],
     twice: &'m mut Option<&'static str>,
 }
 
-impl<'a, const N: usize> Visitor<'a> for Members<'_, 'a, N> {
+impl<'a, const N: usize> Visitor<'a> for Wanted<'_, 'a, N> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,7 +180,7 @@ impl<'a, const N: usize> Visitor<'a> for Members<'_, 'a, N> {
 }
 
 /// Reads a member's name as its place in the list.
-struct Name<'m>(&'m [&'static str]);
+pub(crate) struct Name<'m>(pub(crate) &'m [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
     type Value = Option<usize>;

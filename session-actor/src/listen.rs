@@ -110,7 +110,7 @@ pub(crate) fn serve(
     origin: Origin,
 ) -> LocalBoxFuture<'static, Reply> {
     let Request { id, params, .. } = request;
-    match router.listen_filter(params.as_deref(), place.resources) {
+    match router.listen_filter(&params, place.resources) {
         Ok(filter) => {
             let acknowledgement = acknowledged(&id, &filter);
             // before the acknowledgement is sent: what changes from now on is heard

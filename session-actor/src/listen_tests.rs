@@ -116,7 +116,7 @@ fn listening(sessions: &Sessions, stream: &Arc<Stream>) -> LocalBoxFuture<'stati
     else {
         panic!("no request")
     };
-    let claim = Claim::of(request.params.as_deref()).unwrap();
+    let claim = Claim::of(&request.params).unwrap();
     let peer = Arc::new(claim.peer(&router).unwrap());
     let place = Place::of(sessions, &Limits::default(), &request, &peer).unwrap().unwrap();
     let origin =

@@ -1,4 +1,4 @@
-//! The same requests on one pipe, in a session and speaking for themselves. Cases C07, C24, C43, C47, C63, C73, C74, C81 and C82 as
+//! The same requests on one pipe, in a session and speaking for themselves. Cases C24, C43, C47, C63, C73, C74, C81 and C82 as
 //! far as they are about those; `tests/http/eras.rs` has them over HTTP.
 
 use actix_mcp::{
@@ -140,19 +140,6 @@ async fn what_is_unknown_is_an_error_or_nothing_and_the_pipe_stays() {
         let called = answer(&mut pipe, "tools/call", modern(json!({ "name": "none" }))).await;
         assert_eq!(called["result"]["content"][0]["text"], "ok");
     }
-}
-
-// C07
-#[actix_web::test]
-async fn a_handshake_with_an_empty_meta_is_a_handshake_and_what_follows_needs_nothing_more() {
-    paused();
-    let mut pipe = Pipe::open(&server());
-    let client = json!({ "name": "mcp", "version": "0.1.0" });
-    let params =
-        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client, "_meta": {} });
-    assert_eq!(answer(&mut pipe, "initialize", params).await["result"]["protocolVersion"], "2025-11-25");
-    let list = answer(&mut pipe, "tools/list", json!({ "_meta": { "progressToken": 3 } })).await;
-    assert!(list["result"]["tools"].is_array() && list["result"].get("resultType").is_none(), "{list}");
 }
 
 // C81, C82

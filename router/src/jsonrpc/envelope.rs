@@ -9,8 +9,20 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{Looks, ReadLimits};
+use super::{
+    Looks, ReadLimits,
+    parameters::{Finder, Found},
+};
 use crate::{error::McpError, id::RequestId};
+
+/// What there is of parameters.
+#[derive(Default)]
+pub(super) enum Params {
+    #[default]
+    Absent,
+    NoObject,
+    Object(Found),
+}
 
 /// The members of a message, as text; unknown ones are skipped.
 #[derive(Default)]
@@ -18,7 +30,7 @@ pub(super) struct Envelope<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
-    pub(super) params: Option<&'a RawValue>,
+    pub(super) params: Params,
     pub(super) result: Option<&'a RawValue>,
     pub(super) error: Option<&'a RawValue>,
     /// The first member that came twice.
@@ -86,15 +98,6 @@ impl<'a> Envelope<'a> {
         }
         Ok(method)
     }
-
-    pub(super) fn params_object(&self) -> Result<Option<&'a RawValue>, McpError> {
-        match self.params {
-            Some(raw) if !raw.get().starts_with('{') => {
-                Err(McpError::invalid_params("`params` is no object"))
-            }
-            params => Ok(params),
-        }
-    }
 }
 
 /// The digits of the longest integer, its sign included.
@@ -109,42 +112,69 @@ fn slice_str(text: &ByteString, raw: &str) -> Option<ByteString> {
     Some(text.slice_ref(inner))
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+/// Reads a message that is a part of `text`.
+struct Reader<'t> {
+    text: &'t str,
+    /// Whether the parameters are an object, as is tried first.
+    object: bool,
+}
 
-        impl<'de> Visitor<'de> for Members {
-            type Value = Envelope<'de>;
+impl<'a> Envelope<'a> {
+    /// Reads the message that `message` is, a part of `text`.
+    ///
+    /// # Errors
+    ///
+    /// An error of the category "data" if it is no object.
+    pub(super) fn read(text: &str, message: &'a str) -> serde_json::Result<Self> {
+        let read = |object| {
+            let mut deserializer = serde_json::Deserializer::from_str(message);
+            let envelope = deserializer.deserialize_map(Reader { text, object })?;
+            deserializer.end().map(|()| envelope)
+        };
+        // what cannot be read either way is no JSON, or no object
+        read(true).or_else(|_| read(false))
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON-RPC message")
-            }
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Envelope<'de>;
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
-                let mut envelope = Envelope::default();
-                while let Some(member) = map.next_key::<Member>()? {
-                    let (name, slot) = match member {
-                        Member::Jsonrpc => ("jsonrpc", &mut envelope.jsonrpc),
-                        Member::Id => ("id", &mut envelope.id),
-                        Member::Method => ("method", &mut envelope.method),
-                        Member::Params => ("params", &mut envelope.params),
-                        Member::Result => ("result", &mut envelope.result),
-                        Member::Error => ("error", &mut envelope.error),
-                        Member::Other => {
-                            map.next_value::<IgnoredAny>()?;
-                            continue;
-                        }
-                    };
-                    if slot.replace(map.next_value()?).is_some() {
-                        envelope.twice.get_or_insert(name);
-                        envelope.id_twice |= name == "id";
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+        let mut envelope = Envelope::default();
+        while let Some(member) = map.next_key::<Member>()? {
+            let (name, slot) = match member {
+                Member::Jsonrpc => ("jsonrpc", &mut envelope.jsonrpc),
+                Member::Id => ("id", &mut envelope.id),
+                Member::Method => ("method", &mut envelope.method),
+                Member::Result => ("result", &mut envelope.result),
+                Member::Error => ("error", &mut envelope.error),
+                Member::Params => {
+                    if !matches!(envelope.params, Params::Absent) {
+                        envelope.twice.get_or_insert("params");
                     }
+                    envelope.params = if self.object {
+                        Params::Object(map.next_value_seed(Finder { text: self.text })?)
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                        Params::NoObject
+                    };
+                    continue;
                 }
-                Ok(envelope)
+                Member::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if slot.replace(map.next_value()?).is_some() {
+                envelope.twice.get_or_insert(name);
+                envelope.id_twice |= name == "id";
             }
         }
-
-        deserializer.deserialize_map(Members)
+        Ok(envelope)
     }
 }
 

@@ -1,11 +1,12 @@
 //! JSON-RPC messages, read and written once each.
 //!
-//! [`read`] turns a body or a line into a [`Payload`] whose parameters are slices of it; the `encode_*` functions write
+//! [`read`] turns a body or a line into a [`Payload`] whose parameters are places in it; the `encode_*` functions write
 //! one message into one buffer. Neither knows a method or a revision: `dispatch` and `era` do.
 //!
 //! **Invariant:** an id that could be read is echoed by whatever refusal follows; one that could not is never made up.
 
 mod envelope;
+mod parameters;
 mod read;
 mod write;
 
@@ -13,6 +14,7 @@ use bytestring::ByteString;
 
 pub(crate) use self::write::{encode_raw_result, to_json, try_encode_notification, try_encode_result};
 pub use self::{
+    parameters::Parameters,
     read::{Looks, Malformed, Payload, ReadLimits, read},
     write::{ErrorId, encode_error, encode_notification, encode_request, encode_result},
 };
@@ -36,8 +38,8 @@ pub struct Request {
     pub id: RequestId,
     /// The method, such as `tools/call`.
     pub method: ByteString,
-    /// The parameters as JSON text, an object; `None` where the member is absent.
-    pub params: Option<ByteString>,
+    /// The parameters; without members where there are none.
+    pub params: Parameters,
 }
 
 /// A notification: never answered.
@@ -45,8 +47,8 @@ pub struct Request {
 pub struct Notification {
     /// The method, such as `notifications/cancelled`.
     pub method: ByteString,
-    /// The parameters as JSON text; of any type, since there is nobody to tell.
-    pub params: Option<ByteString>,
+    /// The parameters; without members where they are no object, since there is nobody to tell.
+    pub params: Parameters,
 }
 
 /// A client's answer to a server-to-client request.

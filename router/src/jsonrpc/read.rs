@@ -1,4 +1,4 @@
-//! Reading: UTF-8 once, depth once, then the envelope once; parameters stay text.
+//! Reading: UTF-8 once, depth once, then the envelope once and the places of its parameters with it; they stay text.
 
 use std::fmt;
 
@@ -10,7 +10,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{Incoming, Notification, Request, Response, envelope::Envelope};
+use super::{
+    Incoming, Notification, Parameters, Request, Response,
+    envelope::{Envelope, Params},
+};
 use crate::{
     error::{ErrorCode, McpError},
     id::RequestId,
@@ -102,6 +105,9 @@ pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> 
     let text = ByteString::try_from(text).map_err(|_| {
         Malformed::unknown(McpError::new(ErrorCode::PARSE_ERROR, "the message is no valid UTF-8"))
     })?;
+    if u32::try_from(text.len()).is_err() {
+        return Err(Malformed::unknown(McpError::invalid_request("the message is larger than 4 GiB")));
+    }
     let shape = Shape::of(&text, limits.depth);
     match shape.first {
         Some(b'[') => read_batch(&text, &shape, limits),
@@ -184,7 +190,7 @@ fn read_one(
     depth: usize,
     limits: &ReadLimits,
 ) -> Result<Incoming, Malformed> {
-    let envelope = match serde_json::from_str::<Envelope<'_>>(message) {
+    let envelope = match Envelope::read(text, message) {
         Ok(envelope) => envelope,
         // it parses, but is no object
         Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(message).is_ok() => {
@@ -210,12 +216,20 @@ fn read_one(
     match (looks, id.clone()) {
         (Looks::Request, Some(id)) => {
             let method = envelope.method(text, limits).map_err(refuse)?;
-            let params = envelope.params_object().map_err(refuse)?.map(slice);
+            let params = match envelope.params {
+                Params::Absent => Parameters::default(),
+                Params::NoObject => return Err(refuse(McpError::invalid_params("`params` is no object"))),
+                Params::Object(found) => Parameters::found(text.clone(), found),
+            };
             Ok(Incoming::Request(Request { id, method, params }))
         }
         (Looks::Notification, _) => {
             let method = envelope.method(text, limits).map_err(refuse)?;
-            Ok(Incoming::Notification(Notification { method, params: envelope.params.map(slice) }))
+            let params = match envelope.params {
+                Params::Absent | Params::NoObject => Parameters::default(),
+                Params::Object(found) => Parameters::found(text.clone(), found),
+            };
+            Ok(Incoming::Notification(Notification { method, params }))
         }
         (Looks::Response, Some(id)) => {
             let result = match (envelope.result, envelope.error) {

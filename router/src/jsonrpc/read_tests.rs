@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::jsonrpc::{ErrorId, encode_error, encode_notification, encode_request, encode_result};
+use crate::params::Members;
 
 fn try_one(text: &str) -> Result<Incoming, Malformed> {
     match read(Bytes::copy_from_slice(text.as_bytes()), &ReadLimits::default())? {
@@ -27,15 +28,17 @@ fn ping(id: &str) -> String {
 }
 
 #[test]
-fn parameters_are_a_slice_of_the_text() {
-    let text = Bytes::from_static(br#" {"jsonrpc":"2.0","id":1,"method":"m","params":{"a": [1 , 2]}} "#);
+fn members_of_the_parameters_are_parts_of_the_text() {
+    let text =
+        Bytes::from_static(br#" {"jsonrpc":"2.0","id":1,"method":"m","params":{"arguments": [1 , 2]}} "#);
     let Ok(Payload::One(Incoming::Request(request))) = read(text.clone(), &ReadLimits::default()) else {
         panic!("no request")
     };
-    let params = request.params.unwrap();
-    assert_eq!(params, r#"{"a": [1 , 2]}"#);
+    let params = &request.params;
+    let arguments = params.slice(params.raw("arguments").unwrap());
+    assert_eq!(arguments, "[1 , 2]");
     let range = text.as_ptr_range();
-    assert!(range.contains(&params.as_ptr()) && range.contains(&request.method.as_ptr()));
+    assert!(range.contains(&arguments.as_ptr()) && range.contains(&request.method.as_ptr()));
 }
 
 #[test]
@@ -197,10 +200,34 @@ fn a_byte_order_mark_and_white_space_are_skipped() {
 }
 
 #[test]
-fn a_notification_keeps_parameters_of_any_type() {
-    let read = try_one(r#"{"jsonrpc":"2.0","method":"notifications/x","params":[1]}"#);
-    let Ok(Incoming::Notification(notification)) = read else { panic!("{read:?}") };
-    assert_eq!(notification.params.as_deref(), Some("[1]"));
+fn parameters_that_are_no_object_are_refused_in_a_request_and_have_no_members_in_a_notification() {
+    for params in ["[1]", "null", "7", "1e999", "\"reason\"", "true"] {
+        let request = format!(r#"{{"jsonrpc":"2.0","params":{params},"id":1,"method":"m"}}"#);
+        assert_eq!(refused(&request), (-32602, Some(1_i64.into()), "`params` is no object".to_owned()));
+        let read = try_one(&format!(r#"{{"jsonrpc":"2.0","params":{params},"method":"notifications/x"}}"#));
+        let Ok(Incoming::Notification(notification)) = read else { panic!("{read:?}") };
+        assert_eq!((&notification.params).raw("reason"), None);
+    }
+}
+
+#[test]
+fn what_follows_parameters_that_are_no_object_is_read_as_well() {
+    let cut = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[1],"#;
+    assert_eq!(refused(cut).0, -32700);
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{},"params":[1]}"#;
+    assert_eq!(refused(twice), (-32600, Some(1_i64.into()), "`params` is there twice".to_owned()));
+}
+
+#[test]
+fn the_members_of_a_message_in_a_batch_are_its_own() {
+    let one = |n| format!(r#"{{"jsonrpc":"2.0","id":{n},"method":"m","params":{{"name":"{n}"}}}}"#);
+    let batch = format!("[{}, {}]", one(1), one(2));
+    let Ok(Payload::Batch(messages)) = read(batch.into(), &ReadLimits::default()) else { panic!("no batch") };
+    let names = messages.iter().map(|message| match message {
+        Ok(Incoming::Request(request)) => (&request.params).raw("name"),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(names.collect::<Vec<_>>(), [Some("\"1\""), Some("\"2\"")]);
 }
 
 #[test]
@@ -305,12 +332,12 @@ proptest! {
 
     #[test]
     fn a_written_request_reads_back(id in ids(), method in "[^\\p{C}]{0,40}", value in ".*") {
-        let params = serde_json::json!({ "a": value });
+        let params = serde_json::json!({ "a": 1, "name": value });
         let written = encode_request(&id, &method, &crate::jsonrpc::to_json(&params).unwrap());
         let Ok(Payload::One(Incoming::Request(back))) = read(written, &ReadLimits::default()) else { panic!() };
         prop_assert_eq!(back.id, id);
         prop_assert_eq!(&*back.method, method.as_str());
-        prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&back.params.unwrap()).unwrap(), params);
+        prop_assert_eq!(&*(&back.params).text("name", usize::MAX).unwrap(), value.as_str());
     }
 
     #[test]

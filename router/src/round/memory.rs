@@ -49,19 +49,19 @@ impl Memory {
     pub(crate) fn recall(
         seal: &Seal,
         bound: impl FnOnce() -> Binding,
-        state: Option<&RawValue>,
-        responses: Option<&RawValue>,
+        state: Option<&str>,
+        responses: Option<&str>,
     ) -> Result<Option<Self>, McpError> {
         if state.is_none() && responses.is_none() {
             return Ok(None);
         }
         let mut kept = None;
         if let Some(state) = state {
-            let state: String = serde_json::from_str(state.get()).map_err(|_| seal::refused())?;
+            let state: String = serde_json::from_str(state).map_err(|_| seal::refused())?;
             kept = Some(seal.open(&state, bound)?);
         }
         let responses: BTreeMap<String, Box<RawValue>> = match responses {
-            Some(responses) => serde_json::from_str(responses.get())
+            Some(responses) => serde_json::from_str(responses)
                 .map_err(|_| McpError::invalid_params("`inputResponses` is not an object"))?,
             None => BTreeMap::new(),
         };

@@ -29,7 +29,7 @@ use crate::{
     extract::Args,
     fake::{ALL, Fake},
     id::RequestId,
-    jsonrpc::Request,
+    jsonrpc::{Parameters, Request},
     peer::{ClientCapabilities, ClientCapability, Principal},
     prompt::Prompt,
     resource::Resource,
@@ -126,7 +126,7 @@ impl Chat {
         if let Some(responses) = responses {
             params["inputResponses"] = responses;
         }
-        let params = Some(params.to_string().into());
+        let params = Parameters::read(params.to_string()).unwrap();
         let request = Request { id: RequestId::from(7_i64), method: self.method.into(), params };
         let call = self.client.call(None);
         let origin = Origin {

@@ -12,7 +12,7 @@ use actix_mcp_router::{
     error::{ErrorCode, McpError},
     id::RequestId,
     initialize::Opening,
-    jsonrpc::{ErrorId, Malformed, Request, encode_error, encode_result},
+    jsonrpc::{ErrorId, Malformed, Parameters, Request, encode_error, encode_result},
     link::Link,
     peer::Peer,
     router::Router,
@@ -108,16 +108,16 @@ impl Handler<Admit> for SessionActor {
                 self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Refused);
             }
             Ok(Method::SetLevel) => {
-                let result = Router::parse_level(admit.request.params.as_deref());
+                let result = Router::parse_level(&admit.request.params);
                 let set = |level| self.peer.iter().for_each(|peer| peer.set_level(level));
                 self.answer_empty(admit.outlet, &admit.request.id, result.map(set));
             }
             Ok(Method::Subscribe) => {
-                let result = self.subscribe(admit.request.params.as_deref());
+                let result = self.subscribe(&admit.request.params);
                 self.answer_empty(admit.outlet, &admit.request.id, result);
             }
             Ok(Method::Unsubscribe) => {
-                let uri = self.router.parse_uri(admit.request.params.as_deref());
+                let uri = self.router.parse_uri(&admit.request.params);
                 let result = uri.map(|uri| {
                     self.noted.unsubscribe(&uri);
                     self.state.unsubscribe(&uri);
@@ -241,7 +241,7 @@ impl SessionActor {
             let error = McpError::invalid_request("the session is already initialized");
             return self.refuse(outlet, &request.id, &error, Verdict::Refused);
         }
-        match Opening::read(request.params.as_deref(), self.router.limits().name_bytes) {
+        match Opening::read(&request.params, self.router.limits().name_bytes) {
             Ok(client) => {
                 let result = self.router.initialize_result(client.revision);
                 let session_id = self.pipe.is_none().then(|| self.id.clone());
@@ -265,7 +265,7 @@ impl SessionActor {
         }
     }
 
-    fn subscribe(&mut self, params: Option<&str>) -> Result<(), McpError> {
+    fn subscribe(&mut self, params: &Parameters) -> Result<(), McpError> {
         let uri = self.router.subscribable(params)?;
         let stats = self.sessions.stats();
         if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {

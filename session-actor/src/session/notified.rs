@@ -3,8 +3,7 @@
 //! **Invariant:** a notification is never answered, whatever is wrong with it.
 
 use actix::{Handler, Message};
-use actix_mcp_router::{id::RequestId, jsonrpc::Notification};
-use serde::Deserialize;
+use actix_mcp_router::{cancelled::Cancellation, jsonrpc::Notification};
 use tokio::time::Instant;
 
 use super::{Kept, SessionActor, Way};
@@ -16,14 +15,6 @@ use crate::{outlet::Head, state::Phase};
 pub struct Notified {
     /// What the client said.
     pub notification: Notification,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cancellation {
-    request_id: RequestId,
-    #[serde(default)]
-    reason: Option<String>,
 }
 
 impl Handler<Notified> for SessionActor {
@@ -38,10 +29,9 @@ impl Handler<Notified> for SessionActor {
                 self.release_held();
                 self.schedule_flush(ctx);
             }
-            "notifications/cancelled" => match serde_json::from_str(params.as_deref().unwrap_or("{}")) {
-                Ok(cancellation) => self.cancel(cancellation),
-                // the parser's text may quote what was sent
-                Err(_) => log::debug!(session = self.short(); "ignored a cancellation that names no request"),
+            "notifications/cancelled" => match Cancellation::read(&params) {
+                Some(cancellation) => self.cancel(cancellation),
+                None => log::debug!(session = self.short(); "ignored a cancellation that names no request"),
             },
             _ => {}
         }

@@ -230,10 +230,10 @@ impl Reader<'_> {
 
     /// Who sends a request that speaks for itself; `None` for one of the session.
     fn peer(&self, request: &Request) -> Result<Option<Arc<Peer>>, McpError> {
-        let (router, params) = (self.server.router(), request.params.as_deref());
+        let router = self.server.router();
         let claim = match router.eras() {
             Eras::Legacy => None,
-            Eras::Both => Claim::of(params),
+            Eras::Both => Claim::of(&request.params),
             Eras::Modern => Some(Claim::required(request)?),
         };
         claim.map(|claim| claim.peer(router).map(Arc::new)).transpose()

@@ -11,7 +11,7 @@ use actix_web::{
     HttpResponse,
     http::{
         StatusCode,
-        header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, RETRY_AFTER},
+        header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
     },
     web::Bytes,
 };
@@ -48,7 +48,7 @@ impl Endpoint {
             Some(Head::Json { json, verdict }) => {
                 let (status, retry_after) = status(verdict);
                 let mut response = HttpResponse::build(status);
-                response.insert_header((CONTENT_TYPE, "application/json"));
+                response.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")));
                 if let Some(seconds) = retry_after {
                     response.insert_header((RETRY_AFTER, seconds));
                 }

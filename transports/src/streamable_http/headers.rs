@@ -16,6 +16,9 @@ use super::refusal::{Refusal, Refused};
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The revision that was agreed on.
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// What a request without a session calls, and by which name or URI.
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The last event that a client has of a stream it comes back to.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -129,7 +132,14 @@ fn spelled(name: &HeaderName) -> &str {
 
 /// What a request has under a name, for those who compare it with its body.
 pub(super) fn field<'a>(request: &'a HttpRequest, name: &str) -> Field<'a> {
-    let mut values = request.headers().get_all(name);
+    let headers = request.headers();
+    let mut values = match name {
+        // every request has these: their names are known, and nothing is to be read or copied to find them
+        "MCP-Protocol-Version" => headers.get_all(&PROTOCOL_VERSION),
+        "Mcp-Method" => headers.get_all(&METHOD),
+        "Mcp-Name" => headers.get_all(&NAME),
+        name => headers.get_all(name),
+    };
     match (values.next(), values.next()) {
         (None, _) => Field::Absent,
         (Some(value), None) => Field::One(value.as_bytes()),

@@ -20,7 +20,10 @@ use actix_mcp_session::{
 };
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::{StatusCode, Version, header::CONTENT_TYPE},
+    http::{
+        StatusCode, Version,
+        header::{CONTENT_TYPE, HeaderValue},
+    },
 };
 
 use super::{
@@ -47,7 +50,7 @@ impl Endpoint {
             Incoming::Request(message) => {
                 // the header first: what it says needs no look into the body
                 (names_modern(request) && Method::of(&message.method) != Some(Method::Initialize))
-                    || Claim::of(message.params.as_deref()).is_some()
+                    || Claim::of(&message.params).is_some()
             }
             Incoming::Notification(_) | Incoming::Response(_) => names_modern(request),
         }
@@ -89,7 +92,7 @@ impl Endpoint {
                 if modern_status(code) != StatusCode::OK || accepts != Accepts::Events =>
             {
                 Ok(HttpResponse::build(modern_status(code))
-                    .insert_header((CONTENT_TYPE, "application/json"))
+                    .insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")))
                     .body(json))
             }
             Head::Events(source) => Ok(self.events_with(source, silence).await),
@@ -115,9 +118,9 @@ impl Endpoint {
         let claim = Claim::required(message).map_err(refuse)?;
         let version = claim.version().map_err(refuse)?;
         let field = |name: &str| headers::field(request, name);
-        check_version(field(headers::PROTOCOL_VERSION.as_str()), &version).map_err(refuse)?;
+        check_version(field("MCP-Protocol-Version"), &version).map_err(refuse)?;
         let peer = claim.peer(router).map_err(refuse)?;
-        router.check_headers(message, &claim, field).map_err(refuse)?;
+        router.check_headers(message, field).map_err(refuse)?;
         router.method(&message.method, peer.revision).map_err(refuse)?;
         Ok(peer)
     }
@@ -136,7 +139,7 @@ pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(),
 /// Why a request cannot be a member of a session's batch, if it speaks for itself.
 // as on a pipe: no revision without sessions has batches
 pub(super) fn refuse_member(router: &Router, message: &Request) -> Option<Malformed> {
-    let claims = router.eras().serve_modern() && Claim::of(message.params.as_deref()).is_some();
+    let claims = router.eras().serve_modern() && Claim::of(&message.params).is_some();
     claims.then(|| Malformed {
         id: Some(message.id.clone()),
         looks: Looks::Request,
