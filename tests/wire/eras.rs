@@ -1,8 +1,8 @@
-//! The same requests on one pipe, in a session and speaking for themselves. Cases C24, C43, C47, C63, C73, C74, C81 and C82 as
-//! far as they are about those; `tests/http/eras.rs` has them over HTTP.
+//! The same requests on one pipe, in a session and speaking for themselves. Cases C07, C24, C43, C47, C63, C73, C74 and C81
+//! to C83 as far as they are about those; `tests/http/eras.rs` has them over HTTP.
 
 use actix_mcp::{
-    ClientCapability, Eras,
+    ClientCapability, Eras, ErrorCode,
     prelude::*,
     testing::{Pipe, paused},
 };
@@ -165,6 +165,38 @@ async fn arguments_are_judged_as_in_a_session() {
         for member in ["content", "isError"] {
             assert_eq!(own["result"][member], session["result"][member], "{params}");
         }
+    }
+}
+
+// C83: also where the author says so
+#[actix_web::test]
+async fn an_error_of_an_author_has_no_code_that_belongs_to_the_other_era() {
+    paused();
+    let fails = |name: &str, code: ErrorCode| {
+        Tool::new(name, move || async move { Err::<String, _>(McpError::new(code, "said by its author")) })
+    };
+    let moved = async || Err::<String, _>(McpError::new(ErrorCode::RESOURCE_NOT_FOUND, "moved"));
+    let server = server()
+        .resource(Resource::new("mem://moved", "moved", moved))
+        .tool(fails("not_found", ErrorCode::RESOURCE_NOT_FOUND))
+        .tool(fails("url", ErrorCode::URL_ELICITATION_REQUIRED))
+        .tool(fails("header", ErrorCode::HEADER_MISMATCH))
+        .tool(fails("capability", ErrorCode::MISSING_CLIENT_CAPABILITY))
+        .tool(fails("version", ErrorCode::UNSUPPORTED_PROTOCOL_VERSION));
+    let mut pipe = Pipe::connect(&server, "2025-11-25").await;
+    for (params, session, own) in [
+        (json!({ "uri": "mem://moved" }), -32002, -32602),
+        (json!({ "name": "not_found" }), -32002, -32602),
+        (json!({ "name": "url" }), -32042, -32603),
+        (json!({ "name": "header" }), -32600, -32020),
+        (json!({ "name": "capability" }), -32600, -32021),
+        (json!({ "name": "version" }), -32600, -32022),
+    ] {
+        let method = if params.get("uri").is_some() { "resources/read" } else { "tools/call" };
+        let error = answer(&mut pipe, method, params.clone()).await["error"].clone();
+        assert_eq!(error["code"], session, "{params}: {error}");
+        let error = answer(&mut pipe, method, modern(params.clone())).await["error"].clone();
+        assert_eq!(error["code"], own, "{params}: {error}");
     }
 }
 
