@@ -214,9 +214,17 @@ async fn whatever_a_message_says_it_is_one_line() {
     let client = Client::open(&Served::new(&server()).await, "2025-11-25").await;
     let echo = client.request(&call(1, "echo", json!({ "text": BREAKS })));
     let progress = call_with_progress(1, "progress", json!({ "n": 1, "text": BREAKS }), BREAKS);
-    for (request, messages) in
-        [(echo.clone(), 1), (echo.set("Accept", "text/event-stream"), 1), (client.request(&progress), 2)]
-    {
+    let own = crate::served::modern_call(1, "echo", json!({ "text": BREAKS }));
+    let own_progress = json!({ "name": "progress", "arguments": { "n": 1, "text": BREAKS },
+        "_meta": { "progressToken": BREAKS } });
+    for (request, messages) in [
+        (echo.clone(), 1),
+        (echo.set("Accept", "text/event-stream"), 1),
+        (client.request(&progress), 2),
+        (own.clone(), 1),
+        (own.set("Accept", "text/event-stream"), 1),
+        (crate::served::modern(1, "tools/call", own_progress), 2),
+    ] {
         let mut response = client.send(&request).await.expect(200).await;
         let body = String::from_utf8(response.bytes().await).expect("a body is UTF-8");
         assert!(!body.contains(['\u{2028}', '\u{2029}', '\u{85}', '\r']), "{body:?}");

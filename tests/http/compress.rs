@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::{
     client::Request,
     fixture::server,
-    served::{Client, Served, call_with_progress, initialize, message},
+    served::{Client, Served, call_with_progress, initialize, message, modern},
 };
 
 const ENCODINGS: (&str, &str) = ("Accept-Encoding", "gzip, br, zstd");
@@ -28,19 +28,27 @@ async fn behind_an_encoder_each_event_is_readable_at_once() {
     let mut get =
         client.send(&client.dress(Request::get()).header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
     let call = client.request(&call_with_progress(1, "progress", json!({ "n": 5, "ms": 500 }), "p"));
-    let start = Instant::now();
-    let mut stream = client.send(&call.header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
-    for step in 0..5 {
-        let message = stream.message().await.unwrap();
-        assert_eq!(message["params"]["progress"], f64::from(step + 1));
-        let due = Duration::from_millis(500) * step;
-        assert!(start.elapsed() < due + Duration::from_millis(100), "{:?}", start.elapsed());
+    let own =
+        json!({ "name": "progress", "arguments": { "n": 5, "ms": 500 }, "_meta": { "progressToken": "p" } });
+    for call in [call, modern(1, "tools/call", own)] {
+        let start = Instant::now();
+        let mut stream = client.send(&call.header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
+        for step in 0..5 {
+            let message = stream.message().await.unwrap();
+            assert_eq!(message["params"]["progress"], f64::from(step + 1));
+            let due = Duration::from_millis(500) * step;
+            assert!(start.elapsed() < due + Duration::from_millis(100), "{:?}", start.elapsed());
+        }
+        assert!(stream.message().await.unwrap()["result"].is_object());
     }
-    assert!(stream.message().await.unwrap()["result"].is_object());
+    let listen = modern(1, "subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
+    let mut listen = client.send(&listen.header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
+    assert!(listen.message().await.is_some());
     assert!(get.event().await.is_some());
     let start = Instant::now();
     client.call(2, "toggle", json!({})).await.expect(200).await;
     assert_eq!(get.message().await.unwrap()["method"], "notifications/tools/list_changed");
+    assert_eq!(listen.message().await.unwrap()["method"], "notifications/tools/list_changed");
     assert!(start.elapsed() < Duration::from_millis(100));
 }
 

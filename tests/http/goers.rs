@@ -223,6 +223,7 @@ async fn a_handler_whose_destructor_panics_takes_nobody_with_it() {
     served.send(&modern_call(1, "none", json!({}))).await.expect(200).await;
 }
 
+// C18
 #[actix_web::test]
 async fn a_part_that_outlives_its_call_reaches_nobody() {
     paused();
@@ -262,6 +263,7 @@ async fn what_happens_to_others_does_not_touch_a_session() {
     assert_eq!(answer["result"]["content"][0]["text"], "legacy");
 }
 
+// C01
 #[actix_web::test]
 async fn fifty_callers_with_one_id_get_fifty_own_answers() {
     paused();
@@ -310,6 +312,7 @@ async fn fifty_callers_with_one_id_get_fifty_own_answers() {
     assert_eq!(counts(&server), (0, 0));
 }
 
+// C36
 #[actix_web::test]
 async fn a_reader_that_stands_still_is_given_up_after_thirty_seconds_and_its_call_stopped() {
     paused();

@@ -194,11 +194,12 @@ async fn a_method_that_is_gone_or_unknown_is_404() {
     assert_eq!(refusal(&bare, &modern("q1", "tools/list", json!({}))).await, (404, -32601));
 }
 
-// C77 but for what asks the client, and C83
+// C77 but for what asks the client, C83, C87, C88
 #[actix_web::test]
 async fn what_is_refused_has_its_status_whatever_the_client_reads() {
     paused();
     let served = Served::new(&server()).await;
+    let unknown = json!({ "ref": { "type": "ref/prompt", "name": "ghost" }, "argument": { "name": "name", "value": "" } });
     for accept in ["application/json, text/event-stream", "text/event-stream", "application/json"] {
         for (request, status, code) in [
             (modern("q1", "no/such", json!({})), 404, -32601),
@@ -208,6 +209,8 @@ async fn what_is_refused_has_its_status_whatever_the_client_reads() {
             (modern("q1", "prompts/get", json!({ "name": "greet" })), 400, -32602),
             (modern_call("q1", "ghost", json!({})), 400, -32602),
             (modern_call("q1", "refuse", json!({})), 400, -32602),
+            (modern("q1", "tools/list", json!({ "cursor": "bogus" })), 400, -32602),
+            (modern("q1", "completion/complete", unknown.clone()), 400, -32602),
         ] {
             let text = request.text();
             assert_eq!(
@@ -220,6 +223,11 @@ async fn what_is_refused_has_its_status_whatever_the_client_reads() {
     let none = modern("q1", "resources/read", json!({ "uri": "mem://none" }));
     let error = served.send(&none).await.json().await;
     assert_eq!(error["error"]["data"]["uri"], "mem://none");
+    // a session has its own code for it
+    let client = Client::open(&served, "2025-11-25").await;
+    let none = message(1, "resources/read", json!({ "uri": "mem://none" }));
+    let error = client.post(&none).await.expect(200).await.json().await["error"].clone();
+    assert_eq!((&error["code"], &error["data"]["uri"]), (&json!(-32002), &json!("mem://none")));
     // a failure of the server is an answer like any other
     for (accept, kind) in
         [("application/json", "application/json"), ("text/event-stream", "text/event-stream")]
@@ -232,7 +240,7 @@ async fn what_is_refused_has_its_status_whatever_the_client_reads() {
     result(&served, &modern_call("q1", "none", json!({}))).await;
 }
 
-// C29, C43, C63, C74
+// C29, C31, C43, C63, C74
 #[actix_web::test]
 async fn a_notification_is_accepted_without_effect_and_a_response_is_not() {
     paused();
@@ -264,6 +272,9 @@ async fn a_notification_is_accepted_without_effect_and_a_response_is_not() {
         (r#"{"jsonrpc":"2.0","method":7}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":true,"method":"tools/list"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":[],"method":"tools/list"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, -32600),
         ("{", -32700),
         ("", -32700),
     ] {
@@ -387,6 +398,7 @@ async fn a_request_is_told_what_is_logged_at_its_own_level_and_no_other() {
     }
 }
 
+// C39
 #[actix_web::test]
 async fn a_client_that_reads_one_kind_gets_that_kind() {
     paused();
@@ -401,7 +413,14 @@ async fn a_client_that_reads_one_kind_gets_that_kind() {
         assert_eq!(response.header("content-type"), Some("text/event-stream"));
         assert_eq!(response.messages().await.last().map(|last| last["id"].clone()), Some(json!(1)));
     }
-    served.send(&modern_call(1, "none", json!({})).set("Accept", "text/html")).await.expect(406).await;
+    let none = modern_call(1, "none", json!({}));
+    for accept in ["*/*", "application/*, text/*", "application/json;q=0.9, text/event-stream;q=0.5"] {
+        served.send(&none.clone().set("Accept", accept)).await.expect(200).await.json().await;
+    }
+    served.send(&none.clone().without("Accept")).await.expect(200).await.json().await;
+    for accept in ["text/html", "application/json;q=0", ""] {
+        served.send(&none.clone().set("Accept", accept)).await.expect(406).await;
+    }
 }
 
 // C57

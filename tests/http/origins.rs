@@ -9,7 +9,7 @@ use crate::{
     fixture::server,
     logs,
     refused::{Refusal, assert_idle},
-    served::{Client, Served, initialize, message},
+    served::{Client, Served, initialize, message, modern},
 };
 
 const APP: &str = "https://app.example";
@@ -49,6 +49,7 @@ async fn a_page_of_an_origin_that_is_not_allowed_is_refused_with_every_method() 
             Request::new("DELETE"),
             Request::new("OPTIONS").header("Access-Control-Request-Method", "POST"),
             Request::new("PUT"),
+            modern("q1", "tools/list", json!({})),
         ] {
             let response = served.send(&request.header("Origin", origin)).await;
             assert_cors(&response, None);

@@ -1,12 +1,17 @@
 //! Questions to the user over HTTP, in either era, by the same handlers. Cases C47, C77, C78 and C79.
 
-use actix_mcp::{Principal, Server, seal::StateLimits, testing::paused};
+use actix_mcp::{
+    Principal, Server,
+    seal::StateLimits,
+    testing::{paused, settle},
+};
 use actix_web::{App, HttpMessage, dev::Service as _};
 use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
-    interview::{IN_A_ROW, echo, named, retry, server, stateless},
+    interview::{IN_A_ROW, echo, named, one, retry, server, stateless},
+    refused::assert_idle,
     served::{Client, Served, call, message},
 };
 
@@ -32,6 +37,7 @@ async fn result(served: &Served, params: Value) -> Value {
     send(served, params).await.expect(200).await.answer().await["result"].clone()
 }
 
+// C02
 #[actix_web::test]
 async fn the_same_bodies_ask_in_either_era() {
     paused();
@@ -92,6 +98,51 @@ async fn another_server_with_the_same_key_serves_the_retry() {
     let turn =
         result(&there, retry(params, &turn["requestState"], json!({ "user_name": named("Ada") }))).await;
     assert_eq!(turn["content"][0]["text"], "Ada");
+}
+
+#[actix_web::test]
+async fn a_tool_that_has_gone_when_the_answer_comes_is_unknown_and_one_that_is_back_is_not() {
+    paused();
+    let server = server([1; 32]);
+    let served = Served::new(&server).await;
+    let params = json!({ "name": "one" });
+    let turn = result(&served, params.clone()).await;
+    let again = retry(params, &turn["requestState"], json!({ "user_name": named("Ada") }));
+    assert!(server.handle().remove_tool("one"));
+    let gone = send(&served, again.clone()).await.expect(400).await.json().await;
+    assert_eq!(gone["error"], json!({ "code": -32602, "message": "unknown tool: `name` is \"one\"" }));
+    assert_eq!((server.calls(), server.stats().in_flight), (1, 0));
+    server.handle().add_tool(one).expect("its name is free");
+    assert_eq!(result(&served, again).await["content"][0]["text"], "Ada");
+}
+
+#[actix_web::test]
+async fn a_client_that_goes_after_its_question_leaves_a_call_in_a_session_only() {
+    paused();
+    let server = server([1; 32]);
+    let served = Served::new(&server).await;
+    let params = |tool: &str| json!({ "name": tool, "_meta": { "progressToken": "p" } });
+    for tool in ["one", "late", "joined", "by_hand"] {
+        let request = request("tools/call", stateless(params(tool), all()));
+        // with its answer read, and unread
+        let answer = served.send(&request).await.expect(200).await.answer().await;
+        assert_eq!(answer["result"]["resultType"], "input_required");
+        assert_idle(&server).await;
+        let mut connection = served.connect();
+        connection.send(&request).await;
+        settle().await;
+        drop(connection);
+        assert_idle(&server).await;
+    }
+    // where there is a session, the question waits there, and so does the call
+    let client = Client::open(&served, "2025-11-25").await;
+    let mut asking = client.post(&call(1, "one", json!({}))).await.expect(200).await;
+    assert_eq!(asking.message().await.expect("a question")["method"], "elicitation/create");
+    drop(asking);
+    settle().await;
+    assert_eq!(server.stats().in_flight, 1);
+    client.delete().await.expect(204).await;
+    assert_idle(&server).await;
 }
 
 /// Serves it behind a middleware that knows who a request acts for.
@@ -224,7 +275,7 @@ async fn an_answer_of_the_wrong_shape_is_400_and_a_missing_one_is_asked_again() 
     }
 }
 
-// C47, C77
+// C47, C48, C77
 #[actix_web::test]
 async fn a_capability_that_is_missing_is_400_in_one_era_and_an_error_of_the_session_in_the_other() {
     paused();

@@ -142,6 +142,19 @@ async fn what_is_unknown_is_an_error_or_nothing_and_the_pipe_stays() {
     }
 }
 
+// C07
+#[actix_web::test]
+async fn a_handshake_with_an_empty_meta_is_a_handshake_and_what_follows_needs_nothing_more() {
+    paused();
+    let mut pipe = Pipe::open(&server());
+    let client = json!({ "name": "mcp", "version": "0.1.0" });
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client, "_meta": {} });
+    assert_eq!(answer(&mut pipe, "initialize", params).await["result"]["protocolVersion"], "2025-11-25");
+    let list = answer(&mut pipe, "tools/list", json!({ "_meta": { "progressToken": 3 } })).await;
+    assert!(list["result"]["tools"].is_array() && list["result"].get("resultType").is_none(), "{list}");
+}
+
 // C81, C82
 #[actix_web::test]
 async fn arguments_are_judged_as_in_a_session() {

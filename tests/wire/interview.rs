@@ -59,7 +59,7 @@ async fn late(client: Client, progress: Progress) -> Result<String, ElicitError>
 }
 
 #[tool]
-async fn one(item: Option<String>, client: Client) -> Result<String, ElicitError> {
+pub(crate) async fn one(item: Option<String>, client: Client) -> Result<String, ElicitError> {
     let Name { name } = client.elicit(format!("a name for {item:?}?")).key("user_name").await?;
     Ok(name)
 }

@@ -130,6 +130,7 @@ async fn what_a_request_says_of_itself_is_checked_in_order() {
     }
 }
 
+// C01
 #[actix_web::test]
 async fn an_id_in_flight_is_refused_whichever_way_its_requests_speak() {
     paused();
@@ -204,6 +205,11 @@ async fn progress_is_told_under_its_own_token() {
     }
     pipe.request(1, "tools/call", modern(json!({ "name": "progress", "arguments": { "n": 2 } }))).await;
     assert_eq!(pipe.next().await["id"], 1, "progress that nobody asked for");
+    for token in [json!(1.5), json!(null), json!({})] {
+        let params =
+            json!({ "name": "progress", "arguments": { "n": 2 }, "_meta": { "progressToken": token } });
+        assert_eq!(refusal(&mut pipe, "tools/call", modern(params)).await.0, -32602, "{token}");
+    }
 }
 
 // C76

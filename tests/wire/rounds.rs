@@ -3,7 +3,7 @@
 use actix_mcp::testing::{Pipe, paused};
 use serde_json::{Value, json};
 
-use crate::interview::{IN_A_ROW, echo, named, retry, server, stateless};
+use crate::interview::{IN_A_ROW, echo, named, one, retry, server, stateless};
 
 /// Calls a tool as a request that speaks for itself.
 async fn call(pipe: &mut Pipe, id: u64, params: Value) -> Value {
@@ -62,6 +62,22 @@ async fn what_a_handler_asks_by_hand_is_asked_in_either_era() {
     let turn = call(&mut pipe, 2, params.clone()).await["result"].clone();
     let turn = call(&mut pipe, 3, retry(params, &turn["requestState"], json!({ "who": named("Bob") }))).await;
     assert_eq!(turn["result"]["content"][0]["text"], "Bob asked");
+}
+
+#[actix_web::test]
+async fn a_tool_that_has_gone_when_the_answer_comes_is_unknown() {
+    paused();
+    let server = server([1; 32]);
+    let mut pipe = Pipe::open(&server);
+    let params = json!({ "name": "one" });
+    let turn = call(&mut pipe, 1, params.clone()).await["result"].clone();
+    let again = retry(params, &turn["requestState"], json!({ "user_name": named("Ada") }));
+    assert!(server.handle().remove_tool("one"));
+    let gone = call(&mut pipe, 2, again.clone()).await;
+    assert_eq!(gone["error"], json!({ "code": -32602, "message": "unknown tool: `name` is \"one\"" }));
+    assert_eq!(server.calls(), 1);
+    server.handle().add_tool(one).expect("its name is free");
+    assert_eq!(call(&mut pipe, 3, again).await["result"]["content"][0]["text"], "Ada");
 }
 
 // C78
