@@ -1,5 +1,5 @@
 //! Requests that speak for themselves, beside sessions and without them: what each is answered with and in which order it
-//! is refused. Cases C06, C07, C16, C17, C42, C43, C57, C71, C74, C76, C77, C83 and C89; `eras` has those that are about both
+//! is refused. Cases C06, C07, C16, C17, C42, C43, C56, C57, C71, C74, C76, C77, C83 and C89; `eras` has those that are about both
 //! eras at once.
 
 use std::time::Duration;
@@ -526,21 +526,27 @@ async fn a_handler_reads_what_a_request_says_of_itself() {
     assert!(said["result"]["content"][0]["text"].as_str().unwrap_or_default().contains(parent), "{said}");
 }
 
+// C56
 #[actix_web::test]
 async fn a_page_may_send_the_headers_that_repeat_arguments() {
     paused();
     let served = Served::new(&server()).await;
-    let wanted = "mcp-method, mcp-name, Mcp-Param-Region, mcp-param-n, x-else";
+    // any header name may be a tool's, and what is none is nobody's
+    let wanted = "mcp-method, mcp-name, Mcp-Param-Region, mcp-param-n, mcp-param-a.b_c|d~, x-else, mcp-param-, mcp-param-a b, mcp-param-a:b";
     let preflight = Request::new("OPTIONS")
         .header("Origin", "http://localhost:5173")
         .header("Access-Control-Request-Method", "POST")
         .header("Access-Control-Request-Headers", wanted);
     let response = served.send(&preflight).await.expect(204).await;
     let allowed = response.header("access-control-allow-headers").unwrap_or_default().to_owned();
+    let is_allowed = |header: &str| allowed.split(", ").any(|known| known == header);
     for header in ["mcp-method", "mcp-name", "mcp-protocol-version", "mcp-param-region", "mcp-param-n"] {
-        assert!(allowed.split(", ").any(|known| known == header), "{header}: {allowed}");
+        assert!(is_allowed(header), "{header}: {allowed}");
     }
-    assert!(!allowed.contains("x-else"), "{allowed}");
+    assert!(is_allowed("mcp-param-a.b_c|d~"), "{allowed}");
+    for header in ["x-else", "mcp-param-", "mcp-param-a b", "mcp-param-a:b"] {
+        assert!(!is_allowed(header), "{header}: {allowed}");
+    }
     // and may read what is refused for them
     let refused =
         modern_call("q1", "none", json!({})).without("Mcp-Name").header("Origin", "http://localhost:5173");

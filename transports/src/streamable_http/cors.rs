@@ -4,8 +4,8 @@ use actix_web::{
     HttpRequest, HttpResponse,
     http::header::{
         ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-        ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, HeaderValue,
-        ORIGIN, VARY,
+        ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, HeaderName,
+        HeaderValue, ORIGIN, VARY,
     },
 };
 
@@ -30,13 +30,12 @@ pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
 /// The headers of the protocol, and those of `Mcp-Param-*` that the request names: a wildcard does not stand for these.
 fn allowed_headers(request: &HttpRequest) -> String {
     let wanted = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok());
-    let params =
-        wanted.unwrap_or_default().split(',').map(|name| name.trim().to_ascii_lowercase()).filter(|name| {
-            name.strip_prefix("mcp-param-").is_some_and(|rest| {
-                !rest.is_empty()
-                    && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-            })
-        });
+    let params = wanted.unwrap_or_default().split(',').map(|name| name.trim().to_ascii_lowercase());
+    // whatever a tool may name: any header name
+    let params = params.filter(|name| {
+        name.strip_prefix("mcp-param-").is_some_and(|rest| !rest.is_empty())
+            && HeaderName::from_bytes(name.as_bytes()).is_ok()
+    });
     params.fold(SENT.to_owned(), |all, name| all + ", " + &name)
 }
 
