@@ -8,15 +8,20 @@ mod stdio;
 
 use std::{
     cell::Cell,
+    convert::Infallible,
     future::Future,
     rc::Rc,
     time::{Duration, Instant},
 };
 
-use tokio::task::{JoinHandle, spawn_local};
+use tokio::task::{JoinHandle, spawn_local, yield_now};
 
 use self::{calls::Belonging, idle::Kind};
-use crate::{server::Program, tally::Tally, usage};
+use crate::{
+    server::{Listening, Program},
+    tally::Tally,
+    usage,
+};
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,21 +72,37 @@ impl Load {
             return stdio::run(program, window, time, tally).await;
         }
         let server = program.listen().await?;
+        tokio::select! {
+            biased;
+            sample = self.drive(&server, time, tally) => sample,
+            never = stay_awake() => match never {},
+        }
+    }
+
+    async fn drive(self, server: &Listening, time: Time, tally: &Rc<Tally>) -> anyhow::Result<Sample> {
         match self {
             Self::Calls(connections) => {
-                calls::run(&server, connections, Belonging::Sessions, time, tally).await
+                calls::run(server, connections, Belonging::Sessions, time, tally).await
             }
             Self::OneSession(connections) => {
-                calls::run(&server, connections, Belonging::OneSession, time, tally).await
+                calls::run(server, connections, Belonging::OneSession, time, tally).await
             }
             Self::Stateless(connections) => {
-                calls::run(&server, connections, Belonging::Themselves, time, tally).await
+                calls::run(server, connections, Belonging::Themselves, time, tally).await
             }
-            Self::Churn(connections) => churn::run(&server, connections, time, tally).await,
-            Self::Progress(calls) => progress::run(&server, calls, time, tally).await,
-            Self::Listens(streams) => idle::run(&server, Kind::Listen, streams, tally).await,
-            Self::Idle(streams) | Self::Stdio(streams) => idle::run(&server, Kind::Get, streams, tally).await,
+            Self::Churn(connections) => churn::run(server, connections, time, tally).await,
+            Self::Progress(calls) => progress::run(server, calls, time, tally).await,
+            Self::Listens(streams) => idle::run(server, Kind::Listen, streams, tally).await,
+            Self::Idle(streams) | Self::Stdio(streams) => idle::run(server, Kind::Get, streams, tally).await,
         }
+    }
+}
+
+/// Keeps the load generator from sleeping. Waking a reader is charged to who writes, and the slower a server is, the more
+/// often it would find the generator asleep: what it costs would grow with what it costs.
+async fn stay_awake() -> Infallible {
+    loop {
+        yield_now().await;
     }
 }
 
