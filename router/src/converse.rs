@@ -39,7 +39,8 @@ impl Serving {
         let mut memory = None;
         if self.is_stateless() {
             let params = &self.request.params;
-            let (state, responses) = (params.optional("requestState"), params.optional("inputResponses"));
+            let state = params.optional("requestState");
+            let responses = params.optional("inputResponses").map(|json| params.slice(json));
             let bound = || self.binding(method, &target, arguments.as_deref());
             memory = Memory::recall(&self.router.seal, bound, state, responses)?;
         }

@@ -7,7 +7,7 @@
 //!
 //! Read next: `schema/headers.rs`, which reads `x-mcp-header` when a tool is registered.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::value::RawValue;
@@ -179,8 +179,9 @@ fn integer(text: &str) -> Option<i64> {
 /// The value at a path of members; `None` where there is none.
 fn at<'a>(whole: &'a str, path: &[String]) -> Option<&'a str> {
     path.iter().try_fold(whole, |value, name| {
-        let members: HashMap<String, &'a RawValue> = serde_json::from_str(value).ok()?;
-        members.get(name).map(|value| value.get())
+        let mut found = [None];
+        params::find(value, &[name], &mut found)?;
+        found[0].map(RawValue::get)
     })
 }
 

@@ -136,13 +136,9 @@ impl<'a, const N: usize> Params<'a, N> {
     }
 
     fn members(text: &'a str, names: &[&'static str; N]) -> Result<[Option<&'a RawValue>; N], Refused> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
         let mut found = [None; N];
-        let mut twice = None;
-        let members = Wanted { names, found: &mut found, twice: &mut twice };
-        deserializer.deserialize_map(members).map_err(|_| Refused::NoObject)?;
-        deserializer.end().map_err(|_| Refused::NoObject)?;
-        twice.map_or(Ok(found), |name| Err(Refused::Twice(name)))
+        let twice = find(text, names, &mut found).ok_or(Refused::NoObject)?;
+        twice.map_or(Ok(found), |at| Err(Refused::Twice(names[at])))
     }
 }
 
@@ -151,13 +147,27 @@ enum Refused {
     Twice(&'static str),
 }
 
-struct Wanted<'m, 'a, const N: usize> {
-    names: &'m [&'static str; N],
-    found: &'m mut [Option<&'a RawValue>; N],
-    twice: &'m mut Option<&'static str>,
+/// Finds the members of these names; of one that is there twice, the last. Gives the place of the first such name. `None` for
+/// what is no object.
+pub(crate) fn find<'a>(
+    json: &'a str,
+    names: &[&str],
+    found: &mut [Option<&'a RawValue>],
+) -> Option<Option<usize>> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let mut twice = None;
+    deserializer.deserialize_map(Wanted { names, found, twice: &mut twice }).ok()?;
+    deserializer.end().ok()?;
+    Some(twice)
 }
 
-impl<'a, const N: usize> Visitor<'a> for Wanted<'_, 'a, N> {
+struct Wanted<'m, 'a> {
+    names: &'m [&'m str],
+    found: &'m mut [Option<&'a RawValue>],
+    twice: &'m mut Option<usize>,
+}
+
+impl<'a> Visitor<'a> for Wanted<'_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,7 +179,7 @@ impl<'a, const N: usize> Visitor<'a> for Wanted<'_, 'a, N> {
             match at {
                 Some(at) => {
                     if self.found[at].replace(map.next_value()?).is_some() {
-                        self.twice.get_or_insert(self.names[at]);
+                        self.twice.get_or_insert(at);
                     }
                 }
                 None => drop(map.next_value::<IgnoredAny>()?),
@@ -180,7 +190,7 @@ impl<'a, const N: usize> Visitor<'a> for Wanted<'_, 'a, N> {
 }
 
 /// Reads a member's name as its place in the list.
-pub(crate) struct Name<'m>(pub(crate) &'m [&'static str]);
+pub(crate) struct Name<'m>(pub(crate) &'m [&'m str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
     type Value = Option<usize>;

@@ -1,13 +1,13 @@
 //! What a POST may look like: `Accept`, `Content-Type`, the body, and what each wrong one is told.
 
-use actix_mcp::testing::paused;
+use actix_mcp::{Server, testing::paused, tool};
 use serde_json::{Value, json};
 
 use crate::{
     client::Request,
     fixture::server,
     refused::{Refusal, assert_idle},
-    served::{Client, Served, initialize, message, modern},
+    served::{Client, Served, call, initialize, message, modern, modern_call},
 };
 
 // C39
@@ -294,4 +294,36 @@ async fn a_server_that_prefers_json_sends_a_stream_only_to_clients_that_read_not
     actix_mcp::testing::settle().await;
     let answer = client.post(&crate::served::call(3, "ask", json!({}))).await.expect(200).await.json().await;
     assert_eq!(answer["result"]["isError"], true);
+}
+
+#[actix_web::test]
+async fn what_is_in_a_string_is_not_parsed_again_whatever_its_member_is_called() {
+    /// Takes anything.
+    #[tool]
+    async fn any(#[header("Region")] region: Option<String>, value: Value) -> String {
+        format!("{region:?} {value}")
+    }
+    paused();
+    let server = Server::new("test", "1").tool(any);
+    let served = Served::new(&server).await;
+    let client = Client::open(&served, "2025-11-25").await;
+    // each level doubles the escapes of the one below it, and would nest past every limit
+    let mut nested = "[]".to_owned();
+    for _ in 0..6 {
+        nested = json!({ "$serde_json::private::RawValue": nested }).to_string();
+    }
+    let value = serde_json::Map::from_iter([("$serde_json::private::RawValue".to_owned(), json!(nested))]);
+    // and what a header must repeat would be behind the check
+    let smuggled = json!({ "$serde_json::private::RawValue": r#"{"region":"eu","value":1}"# });
+    for arguments in [json!({ "value": value }), smuggled] {
+        let named = "no member may be named";
+        let response = served.send(&modern_call("q1", "any", arguments.clone())).await;
+        Refusal::new(400, -32600, named).of("q1").check(response, "on its own").await;
+        let response = client.post(&call(1, "any", arguments)).await;
+        Refusal::new(400, -32600, named).of(1).check(response, "in a session").await;
+    }
+    assert_eq!(server.calls(), 0, "nothing ran");
+    let said = json!({ "value": ["$serde_json::private::RawValue", nested] });
+    let response = served.send(&modern_call("q1", "any", said)).await.expect(200).await;
+    assert_eq!(response.answer().await["result"].get("isError"), None, "a text may speak of it");
 }

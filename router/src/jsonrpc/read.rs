@@ -111,7 +111,7 @@ pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> 
     let shape = Shape::of(&text, limits.depth);
     match shape.first {
         Some(b'[') => read_batch(&text, &shape, limits),
-        _ => read_one(&text, &text, shape.depth, limits).map(Payload::One),
+        _ => read_one(&text, &text, shape.refusal(limits), limits).map(Payload::One),
     }
 }
 
@@ -122,14 +122,51 @@ struct Shape {
     /// How deep it nests, or more than that, where it cannot be too deep. Meaningless for what is no JSON, which the
     /// parser finds out.
     depth: usize,
+    /// Whether a member has one of the names in [`RESERVED`].
+    reserved: bool,
 }
+
+/// Members that `serde_json` takes for its own when a value is read. It parses the string in them once more, which would
+/// nest past every limit of depth, and would give a handler what no check of the text has seen.
+const RESERVED: [&str; 2] = ["$serde_json::private::RawValue", "$serde_json::private::Number"];
 
 impl Shape {
     fn of(text: &str, deepest: usize) -> Self {
         let first = text.bytes().find(|byte| !byte.is_ascii_whitespace());
         // nothing nests deeper than it has openers, and those of most messages are few and quickly counted
         let openers = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
-        Self { first, depth: if openers <= deepest { openers } else { Self::depth(text) } }
+        let depth = if openers <= deepest { openers } else { Self::depth(text) };
+        Self { first, depth, reserved: Self::reserved(text) }
+    }
+
+    /// Why nobody reads on.
+    fn refusal(&self, limits: &ReadLimits) -> Option<McpError> {
+        let refuse = |text: String| Some(McpError::invalid_request(text));
+        if self.depth > limits.depth {
+            return refuse(format!("the message nests deeper than {} levels", limits.depth));
+        }
+        if self.reserved {
+            return refuse(format!("no member may be named `{}`", RESERVED.join("` or `")));
+        }
+        None
+    }
+
+    fn reserved(text: &str) -> bool {
+        // few texts hold such a name, or an escape that could hide one
+        if !text.contains("$serde_json::private::") && !text.contains("\\u") {
+            return false;
+        }
+        let mut rest = text;
+        while let Some((_, string)) = rest.split_once('"') {
+            let mut bytes = string.bytes();
+            skip_string(&mut bytes);
+            let (string, after) = string.split_at(string.len() - bytes.len());
+            rest = after;
+            if after.trim_start().starts_with(':') && string.strip_suffix('"').is_some_and(is_reserved) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Counts without recursion: neither this nor `RawValue`'s reader can be made to overflow the stack.
@@ -149,6 +186,15 @@ impl Shape {
         }
         depth
     }
+}
+
+/// Whether the text of a JSON string, without its quotes, is a name of [`RESERVED`].
+fn is_reserved(name: &str) -> bool {
+    let longest = RESERVED.iter().map(|name| name.len()).max().unwrap_or_default() * r"\u0000".len();
+    if !name.contains('\\') || name.len() > longest {
+        return RESERVED.contains(&name);
+    }
+    serde_json::from_str::<String>(&format!("\"{name}\"")).is_ok_and(|name| RESERVED.contains(&&*name))
 }
 
 fn skip_string(bytes: &mut std::str::Bytes<'_>) {
@@ -176,18 +222,19 @@ fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<P
             limits.batch, elements.total
         )));
     }
-    if shape.depth > limits.depth {
-        return refuse(too_deep(limits));
+    if let Some(error) = shape.refusal(limits) {
+        return refuse(error);
     }
-    let read = |element: &&RawValue| read_one(text, element.get(), 0, limits);
+    let read = |element: &&RawValue| read_one(text, element.get(), None, limits);
     Ok(Payload::Batch(elements.kept.iter().map(read).collect()))
 }
 
-/// Reads one message. `message` is a part of `text`, of which the result will hold slices.
+/// Reads one message. `message` is a part of `text`, of which the result will hold slices; `refusal` is what is wrong with
+/// the text already.
 fn read_one(
     text: &ByteString,
     message: &str,
-    depth: usize,
+    refusal: Option<McpError>,
     limits: &ReadLimits,
 ) -> Result<Incoming, Malformed> {
     let envelope = match Envelope::read(text, message) {
@@ -205,8 +252,8 @@ fn read_one(
     };
     let refuse = |error| Malformed { id: id.clone(), looks, error };
 
-    if depth > limits.depth {
-        return Err(refuse(too_deep(limits)));
+    if let Some(error) = refusal {
+        return Err(refuse(error));
     }
     envelope.check().map_err(refuse)?;
     if let Some(error) = bad_id {
@@ -249,10 +296,6 @@ fn no_json(error: &serde_json::Error) -> McpError {
     // the position only: the parser's text may quote what was sent
     let (line, column) = (error.line(), error.column());
     McpError::new(ErrorCode::PARSE_ERROR, format!("no valid JSON at line {line}, column {column}"))
-}
-
-fn too_deep(limits: &ReadLimits) -> McpError {
-    McpError::invalid_request(format!("the message nests deeper than {} levels", limits.depth))
 }
 
 /// The client's error, or one that says it was none: whoever waits for it must learn that it failed.

@@ -219,6 +219,46 @@ fn what_follows_parameters_that_are_no_object_is_read_as_well() {
 }
 
 #[test]
+fn no_member_has_a_name_that_the_json_library_takes_for_its_own() {
+    let called = |arguments: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"arguments":{arguments}}}}}"#)
+    };
+    for name in [
+        "$serde_json::private::RawValue",
+        "$serde_json::private::Number",
+        r"\u0024serde_json::private::RawValue",
+        r"$serde_json::private::R\u0061wValue",
+        r"$serde_json\u003A:private::RawValue",
+    ] {
+        for arguments in [
+            format!(r#"{{"{name}":"[]"}}"#),
+            format!(r#"{{"a":[1,{{"b":{{"{name}" {tab}: "[]"}}}}]}}"#, tab = "\t\n"),
+            format!(r#"{{"\\":1,"{name}":null}}"#),
+        ] {
+            let (code, id, message) = refused(&called(&arguments));
+            assert_eq!((code, id), (-32600, Some(1_i64.into())), "{arguments}");
+            assert!(message.starts_with("no member may be named"), "{message}");
+            let batch = format!("[{}]", called(&arguments));
+            let read = read(batch.into(), &ReadLimits::default());
+            assert_eq!(read.unwrap_err().error.code, ErrorCode::INVALID_REQUEST);
+        }
+    }
+}
+
+#[test]
+fn a_text_may_speak_of_such_a_name() {
+    for arguments in [
+        r#"{"text":"$serde_json::private::RawValue"}"#,
+        r#"{"text":"{\"$serde_json::private::RawValue\":\"[]\"}"}"#,
+        r#"["\u0024serde_json::private::RawValue", "x"]"#,
+        r#"{"$serde_json::private::RawValue2":1,"\ud83e\udd80":2}"#,
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"arguments":{arguments}}}}}"#);
+        assert_eq!((&request(&text).params).raw("arguments"), Some(arguments));
+    }
+}
+
+#[test]
 fn the_members_of_a_message_in_a_batch_are_its_own() {
     let one = |n| format!(r#"{{"jsonrpc":"2.0","id":{n},"method":"m","params":{{"name":"{n}"}}}}"#);
     let batch = format!("[{}, {}]", one(1), one(2));

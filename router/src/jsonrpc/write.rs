@@ -22,7 +22,7 @@ pub enum ErrorId<'a> {
 /// A response with a result. A result that does not serialize becomes -32603, and a line in the log.
 pub fn encode_result(id: &RequestId, result: &impl Serialize) -> Bytes {
     try_encode_result(id, &[], result).unwrap_or_else(|error| {
-        log::error!(error:%; "a result does not serialize");
+        log::error!("a result does not serialize: {error}");
         encode_error(ErrorId::Given(id), &McpError::internal())
     })
 }
@@ -130,7 +130,7 @@ impl Message {
     fn infallible(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         let start = self.0.len();
         if let Err(error) = self.member(name, value) {
-            log::error!(error:%; "a member of a message does not serialize");
+            log::error!("a member of a message does not serialize: {error}");
             self.0.truncate(start);
         }
     }

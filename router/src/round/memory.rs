@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use bytestring::ByteString;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
     error::McpError,
+    params,
     seal::{self, Binding, Seal, Unsealed},
 };
 
@@ -19,9 +21,9 @@ pub(crate) struct Memory {
     pub(super) rounds: u32,
     /// By the key of their question.
     answers: BTreeMap<String, Box<RawValue>>,
-    /// Answers that came without a state, so that nobody knows whether they were asked for. They are not remembered unless
-    /// they are.
-    unasked: BTreeMap<String, Box<RawValue>>,
+    /// Answers that came without a state, so that nobody knows whether they were asked for: text in which each is looked for
+    /// when it is, and which is not remembered.
+    unasked: Option<ByteString>,
     /// What steps resulted in, by their key.
     pub(super) steps: BTreeMap<String, Box<RawValue>>,
     /// The author's own state.
@@ -29,7 +31,7 @@ pub(crate) struct Memory {
 }
 
 /// The form in which it is sealed.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct Kept {
     rounds: u32,
     /// The keys that were asked last: only these are taken from the answers that come.
@@ -45,32 +47,37 @@ impl Memory {
     /// # Errors
     ///
     /// -32602: one and the same for a `requestState` that is not good for the request, whatever is wrong with it; and for
-    /// `inputResponses` that are no object.
+    /// `inputResponses` that are no object, or answer twice what was asked.
     pub(crate) fn recall(
         seal: &Seal,
         bound: impl FnOnce() -> Binding,
         state: Option<&str>,
-        responses: Option<&str>,
+        responses: Option<ByteString>,
     ) -> Result<Option<Self>, McpError> {
         if state.is_none() && responses.is_none() {
             return Ok(None);
         }
-        let mut kept = None;
+        let mut kept = Kept::default();
         if let Some(state) = state {
             let state: String = serde_json::from_str(state).map_err(|_| seal::refused())?;
-            kept = Some(seal.open(&state, bound)?);
+            kept = serde_json::from_slice(&seal.open(&state, bound)?).map_err(|_| seal::refused())?;
         }
-        let responses: BTreeMap<String, Box<RawValue>> = match responses {
-            Some(responses) => serde_json::from_str(responses)
-                .map_err(|_| McpError::invalid_params("`inputResponses` is not an object"))?,
-            None => BTreeMap::new(),
-        };
-        let Some(kept) = &kept else { return Ok(Some(Self { unasked: responses, ..Self::default() })) };
-        let Kept { rounds, open, mut answers, steps, own } =
-            serde_json::from_slice(kept).map_err(|_| seal::refused())?;
-        // MCP 2026-07-28 basic/patterns/mrtr, Error Handling: SHOULD ignore any information it does not recognize
-        answers.extend(responses.into_iter().filter(|(key, _)| open.contains(key)));
-        Ok(Some(Self { rounds, answers, unasked: BTreeMap::new(), steps, own }))
+        let Kept { rounds, open, mut answers, steps, own } = kept;
+        if let Some(responses) = &responses {
+            // MCP 2026-07-28 basic/patterns/mrtr, Error Handling: SHOULD ignore any information it does not recognize
+            let asked = open.iter().map(String::as_str).collect::<Vec<_>>();
+            let mut found = vec![None; asked.len()];
+            let refuse = |what: &str| Err(McpError::invalid_params(format!("`inputResponses` {what}")));
+            match params::find(responses, &asked, &mut found) {
+                None => return refuse("is not an object"),
+                Some(Some(at)) => return refuse(&format!("has {:?} twice", asked[at])),
+                Some(None) => {}
+            }
+            let answered = open.into_iter().zip(found);
+            answers.extend(answered.filter_map(|(key, answer)| Some((key, answer?.to_owned()))));
+        }
+        let unasked = responses.filter(|_| state.is_none());
+        Ok(Some(Self { rounds, answers, unasked, steps, own }))
     }
 
     /// Seals it for the round in which these keys are asked.
@@ -88,8 +95,12 @@ impl Memory {
 
     /// The answer to a question that is asked now.
     pub(super) fn answer(&mut self, key: &str) -> Option<&RawValue> {
-        if let Some((key, json)) = self.unasked.remove_entry(key) {
-            self.answers.insert(key, json);
+        if let Some(unasked) = &self.unasked {
+            let mut found = [None];
+            params::find(unasked, &[key], &mut found);
+            if let Some(answer) = found[0] {
+                self.answers.insert(key.to_owned(), answer.to_owned());
+            }
         }
         self.answers.get(key).map(Box::as_ref)
     }
@@ -126,7 +137,9 @@ impl Memory {
             Ok(result) => {
                 self.steps.insert(key.to_owned(), result);
             }
-            Err(error) => log::error!(key, error:%; "a step's result has no JSON: the step is taken again"),
+            Err(error) => {
+                log::error!("the result of the step {key:?} has no JSON, so that it is taken again: {error}")
+            }
         }
     }
 }

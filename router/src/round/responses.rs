@@ -20,8 +20,9 @@ use crate::{
 
 /// The answers so far to the questions of an [`InputRequired`](super::InputRequired), by their keys: an extractor.
 ///
-/// An answer stays until the call is done. One that is not there is `None`: ask again. Keys that were never asked are not
-/// here, whatever the client sent. From 2026-07-28 on an answer that does not fit what was asked is refused with -32602,
+/// An answer stays until the call is done. One that is not there is `None`: ask again. Keys that were not asked are not here,
+/// whatever the client sent, if its request carries the `requestState` of a round before. Without one it is the first round,
+/// and whatever the client sent is here: a later question may be answered before an earlier one was asked. From 2026-07-28 on an answer that does not fit what was asked is refused with -32602,
 /// whatever the handler makes of the error.
 pub struct InputResponses(Asker);
 

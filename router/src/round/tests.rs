@@ -126,7 +126,10 @@ impl Chat {
         if let Some(responses) = responses {
             params["inputResponses"] = responses;
         }
-        let params = Parameters::read(params.to_string()).unwrap();
+        self.dispatch_raw(Parameters::read(params.to_string()).unwrap())
+    }
+
+    fn dispatch_raw(&self, params: Parameters) -> impl Future<Output = Turn> + use<> {
         let request = Request { id: RequestId::from(7_i64), method: self.method.into(), params };
         let call = self.client.call(None);
         let origin = Origin {
@@ -156,6 +159,11 @@ impl Chat {
     }
 
     #[track_caller]
+    /// With these parameters, as text.
+    fn raw(&self, params: &str) -> Turn {
+        self.dispatch_raw(Parameters::read(params.to_owned()).unwrap()).now_or_never().expect("it is refused")
+    }
+
     fn send(&self, state: Option<&str>, responses: Option<Value>) -> Turn {
         self.dispatch(state, responses).now_or_never().expect("the handler ends in a result or a question")
     }
@@ -476,6 +484,11 @@ fn what_is_missing_is_asked_again_and_what_was_never_asked_is_ignored() {
     let (requests, state) = chat.retry(&state, json!({ "a": named("9"), "b": named("2") })).asks();
     assert_eq!(requests.keys().collect::<Vec<_>>(), ["c"]);
     assert_eq!(chat.retry(&state, json!({ "c": named("3") })).text(), "1 2 3");
+    chat.retry(&state, json!([])).is_refused("`inputResponses` is not an object");
+    let twice = format!(
+        r#"{{"name":"t","requestState":"{state}","inputResponses":{{"c":{{"action":"decline"}},"c":{{"action":"cancel"}}}}}}"#
+    );
+    chat.raw(&twice).is_refused("`inputResponses` has \"c\" twice");
     chat.send(None, Some(json!([]))).is_refused("`inputResponses` is not an object");
 }
 
