@@ -177,7 +177,7 @@ async fn data_that_is_missing_is_logged_whole_and_fails_the_first_request_of_eac
         let served = Served::new(&server).await;
         logs::take();
         let response = served.send(&initialize("2025-11-25")).await;
-        Refusal::new(500, -32603, "internal error").check(response, "the first request").await;
+        Refusal::new(500, -32603, "internal error").of(0).check(response, "the first request").await;
         let errors: Vec<_> = logs::take().into_iter().filter(|line| line.starts_with("ERROR")).collect();
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors[0].contains("`which`") && errors[0].contains("extractors::Tag"), "{errors:?}");

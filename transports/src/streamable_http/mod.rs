@@ -101,7 +101,6 @@ impl Endpoint {
                 let accepts = headers::accepts(request, self.options().prefer_json)?;
                 headers::content_type(request)?;
                 let body = body::read(payload, request, &self.server).await?;
-                self.check_data(request)?;
                 self.post(request, accepts, body).await
             }
             // there is no session to listen to, and none to end

@@ -140,10 +140,11 @@ impl Server {
         self
     }
 
-    /// Sets how long a stream may be silent before a comment shows that it lives. 15 s by default.
+    /// Sets how long a stream may be silent before a comment shows that it lives. 15 s by default, 10 ms at least.
     #[must_use]
     pub fn keep_alive(mut self, every: Duration) -> Self {
-        self.http.keep_alive = every;
+        // a stream that is never to be silent would be all comments
+        self.http.keep_alive = every.max(Duration::from_millis(10));
         self
     }
 

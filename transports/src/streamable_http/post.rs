@@ -31,6 +31,11 @@ impl Endpoint {
     ) -> Result<HttpResponse, Refused> {
         let payload = jsonrpc::read(body, self.server.router().limits())
             .map_err(|malformed| Refusal::malformed(malformed.error, malformed.id))?;
+        let id = match &payload {
+            Payload::One(Incoming::Request(message)) => Some(&message.id),
+            Payload::One(_) | Payload::Batch(_) => None,
+        };
+        self.check_data(request).map_err(|refused| Box::new(refused.of(id)))?;
         match payload {
             Payload::One(message) if self.is_modern(request, &message) => {
                 self.post_modern(request, accepts, message).await

@@ -33,6 +33,10 @@ pub fn paused() {
     tokio::time::pause();
 }
 
+/// How long "nothing comes" takes on the paused clock: longer than change notices are held back by default, 50 ms, to be told as
+/// one.
+const QUIET: std::time::Duration = std::time::Duration::from_millis(60);
+
 /// Lets everything run that can, until all of it waits for a timer or a message. The clock must be paused.
 pub async fn settle() {
     tokio::time::sleep(std::time::Duration::from_micros(1)).await;

@@ -9,6 +9,7 @@ use tokio::{
     time::timeout,
 };
 
+use super::QUIET;
 use crate::server::Server;
 
 const BUFFER: usize = 64 * 1024; // bytes
@@ -193,17 +194,18 @@ impl Pipe {
         }
     }
 
-    /// Asserts that nothing comes while the server has nothing left to do but wait. The clock must be paused.
+    /// Asserts that nothing comes while the server has nothing left to do but wait, nor in the 60 ms after that: change notices
+    /// are held back for 50 ms by default. The clock must be paused.
     pub async fn silence(&mut self) {
-        if let Ok(message) = timeout(Duration::from_micros(10), self.try_next()).await {
+        if let Ok(message) = timeout(QUIET, self.try_next()).await {
             panic!("nothing was expected, but {message:?} came");
         }
     }
 
-    /// All that comes until the server has nothing left to do but wait. The clock must be paused.
+    /// All that comes until the server has had nothing left to do but wait for 60 ms. The clock must be paused.
     pub async fn until_silence(&mut self) -> Vec<Value> {
         let mut all = Vec::new();
-        while let Ok(Some(message)) = timeout(Duration::from_micros(10), self.try_next()).await {
+        while let Ok(Some(message)) = timeout(QUIET, self.try_next()).await {
             all.push(message);
         }
         all

@@ -21,6 +21,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::QUIET;
 use crate::server::Server;
 
 /// A client of one session that sends every request in its own exchange.
@@ -277,10 +278,10 @@ impl Stream {
         all
     }
 
-    /// Asserts that nothing comes while the server has nothing left to do but wait. The clock must be paused.
+    /// Asserts that nothing comes while the server has nothing left to do but wait, nor in the 60 ms after that: change notices
+    /// are held back for 50 ms by default. The clock must be paused.
     pub async fn silence(&mut self) {
-        let quiet = std::time::Duration::from_micros(10);
-        if let Ok(event) = tokio::time::timeout(quiet, self.next()).await {
+        if let Ok(event) = tokio::time::timeout(QUIET, self.next()).await {
             panic!("nothing was expected, but {event:?} came");
         }
     }
