@@ -145,7 +145,7 @@ impl Serving {
             Some(completer) => {
                 let asked = serde_json::to_string(&typed).map_err(|_| McpError::internal())?;
                 let call = self.call(target, Some(asked.into()))?;
-                self.run("completion/complete", completer.run(call)).await?
+                self.run("completion/complete", call.target().clone(), completer.run(call)).await?
             }
             None => Completion::default(),
         };
@@ -242,15 +242,17 @@ impl Serving {
     async fn run<T>(
         &self,
         method: &'static str,
+        target: ByteString,
         handler: LocalBoxFuture<'static, Result<T, McpError>>,
     ) -> Result<T, McpError> {
-        Contained::new(method, handler).await?
+        Contained::new(method, target, handler).await?
     }
 
     pub(crate) fn encode(&self, head: &[&[u8]], result: &impl Serialize) -> Result<Bytes, McpError> {
-        let encoded = contain("encode", || try_encode_result(&self.request.id, head, result))?;
+        let encoded =
+            contain("the encoding of a result", || try_encode_result(&self.request.id, head, result))?;
         encoded.map_err(|error| {
-            log::error!(error:%; "a result does not serialize");
+            log::error!("a result does not serialize: {error}");
             McpError::internal()
         })
     }

@@ -109,7 +109,10 @@ fn encode_page<'a, T: Entry + 'a>(
         let definition = match entry.definition_json(revision) {
             Ok(definition) => definition,
             Err(error) => {
-                log::error!(key = entry.key(), error:%; "a definition does not serialize and is not listed");
+                log::error!(
+                    "the definition of `{}` does not serialize and is not listed: {error}",
+                    entry.key()
+                );
                 continue;
             }
         };

@@ -2,15 +2,17 @@
 
 use std::{
     any::Any,
+    fmt,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::{Context, Poll},
 };
 
+use bytestring::ByteString;
 use futures_util::future::LocalBoxFuture;
 
-use crate::error::McpError;
+use crate::error::{McpError, Shown};
 
 /// Runs a handler's future; a panic while it runs, or in the destructor of what it leaves, is -32603 without its text.
 ///
@@ -20,19 +22,31 @@ use crate::error::McpError;
 pub(crate) struct Contained<T> {
     /// Taken when it has ended. Nothing of it is looked at after a panic.
     future: Option<LocalBoxFuture<'static, T>>,
+    name: Name,
+}
+
+/// What the log calls a handler.
+struct Name {
     method: &'static str,
+    target: ByteString,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the handler of {} {}", self.method, Shown(&self.target))
+    }
 }
 
 impl<T> Contained<T> {
-    /// `method` is for the log.
-    pub(crate) fn new(method: &'static str, future: LocalBoxFuture<'static, T>) -> Self {
-        Self { future: Some(future), method }
+    /// `method` and `target` are for the log.
+    pub(crate) fn new(method: &'static str, target: ByteString, future: LocalBoxFuture<'static, T>) -> Self {
+        Self { future: Some(future), name: Name { method, target } }
     }
 
     /// Drops the future. `Err` if that panicked.
     pub(crate) fn release(&mut self) -> Result<(), McpError> {
         let Some(future) = self.future.take() else { return Ok(()) };
-        contain(self.method, || drop(future))
+        contain(&self.name, || drop(future))
     }
 }
 
@@ -40,9 +54,9 @@ impl<T> Future for Contained<T> {
     type Output = Result<T, McpError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let method = self.method;
-        let Some(future) = &mut self.future else { return Poll::Ready(Err(McpError::internal())) };
-        let output = match contain(method, || future.as_mut().poll(cx)) {
+        let Self { future, name } = &mut *self;
+        let Some(future) = future else { return Poll::Ready(Err(McpError::internal())) };
+        let output = match contain(name, || future.as_mut().poll(cx)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
             Err(error) => Err(error),
@@ -61,10 +75,10 @@ impl<T> Drop for Contained<T> {
     }
 }
 
-/// Runs what may panic.
-pub(crate) fn contain<T>(method: &'static str, run: impl FnOnce() -> T) -> Result<T, McpError> {
+/// Runs what may panic; `what` is for the log.
+pub(crate) fn contain<T>(what: impl fmt::Display, run: impl FnOnce() -> T) -> Result<T, McpError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
-        log::error!(method; "a handler panicked");
+        log::error!("{what} panicked");
         discard(payload);
         McpError::internal()
     })
@@ -98,7 +112,7 @@ mod tests {
     }
 
     fn run<T>(future: impl Future<Output = T> + 'static) -> Result<T, McpError> {
-        Contained::new("tools/call", Box::pin(future)).now_or_never().expect("it is ready")
+        Contained::new("tools/call", "t".into(), Box::pin(future)).now_or_never().expect("it is ready")
     }
 
     #[test]
@@ -140,6 +154,7 @@ mod tests {
     fn dropping_a_pending_handler_contains_its_destructors() {
         let mut pending = Contained::new(
             "tools/call",
+            "t".into(),
             Box::pin(async {
                 let _guard = PanicsInDrop;
                 std::future::pending::<()>().await;

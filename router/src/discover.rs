@@ -34,7 +34,7 @@ impl Router {
         };
         let [kind, meta] = self.head(ResultType::Complete, None, revision);
         try_encode_result(id, &[kind, meta, self.list_hints(revision)], &result).map_err(|error| {
-            log::error!(error:%; "the server's description does not serialize");
+            log::error!("the server's description does not serialize: {error}");
             McpError::internal()
         })
     }

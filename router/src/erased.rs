@@ -8,7 +8,7 @@ use crate::{
     call::Call,
     completion::{Completion, IntoCompletion},
     elicit::ElicitError,
-    error::McpError,
+    error::{McpError, Shown},
     extract::{FromCall, told},
     handler::{Handler, Run},
     prompt::{IntoPromptResult, PromptResult},
@@ -62,7 +62,7 @@ pub(crate) fn failed(call: &Call, error: &(impl Display + 'static)) -> McpError 
     if let Some(error) = within::<McpError>(error).cloned().or_else(|| unanswered(error)) {
         return error;
     }
-    log::error!(handler = call.target().as_ref() as &str; "a handler failed: {error:#}");
+    log::error!("{} failed: {error:#}", Shown(call.target()));
     McpError::internal()
 }
 

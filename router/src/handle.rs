@@ -36,7 +36,6 @@ impl Handle {
     }
 
     /// Removes a tool; `false` if there is none of this name. Calls that run go on.
-    #[must_use = "tells whether there was one"]
     pub fn remove_tool(&self, name: &str) -> bool {
         self.router.remove_tool(name)
     }
@@ -57,7 +56,6 @@ impl Handle {
     }
 
     /// Removes a prompt; `false` if there is none of this name.
-    #[must_use = "tells whether there was one"]
     pub fn remove_prompt(&self, name: &str) -> bool {
         self.router.remove_prompt(name)
     }
@@ -72,7 +70,6 @@ impl Handle {
     }
 
     /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
-    #[must_use = "tells whether there was one"]
     pub fn remove_resource(&self, uri: &str) -> bool {
         self.router.remove_resource(uri)
     }
@@ -87,7 +84,6 @@ impl Handle {
     }
 
     /// Removes a family of resources; `false` if there is none of this text.
-    #[must_use = "tells whether there was one"]
     pub fn remove_resource_template(&self, uri_template: &str) -> bool {
         self.router.remove_resource_template(uri_template)
     }

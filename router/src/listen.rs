@@ -129,7 +129,7 @@ impl Router {
         meta.insert(SUBSCRIPTION_ID.to_owned(), json!(id));
         let head = self.head(ResultType::Complete, Some(&mut meta), revision);
         try_encode_result(id, &head, &json!({ "_meta": meta })).unwrap_or_else(|error| {
-            log::error!(error:%; "the end of a subscription does not serialize");
+            log::error!("the end of a subscription does not serialize: {error}");
             encode_error(ErrorId::Given(id), &McpError::internal())
         })
     }

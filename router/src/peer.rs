@@ -147,7 +147,10 @@ pub(crate) fn missing_capabilities(needs: &[ClientCapability]) -> McpError {
             parent.insert(child.to_owned(), Value::Object(Map::new()));
         }
     }
-    let names = needs.iter().map(|need| need.name()).collect::<Vec<_>>().join(", ");
+    let mut names = needs.iter().map(|need| need.name()).collect::<Vec<_>>();
+    names.sort_unstable();
+    names.dedup();
+    let names = names.join(", ");
     let message = format!("the client did not declare what this needs: {names}");
     McpError::new(ErrorCode::MISSING_CLIENT_CAPABILITY, message)
         .with_data(serde_json::json!({ "requiredCapabilities": required }))

@@ -292,7 +292,12 @@ impl Parts {
     async fn ask<T: DeserializeOwned>(self) -> Result<T, ElicitError> {
         let Self { asker, message, schema, timeout, key } = self;
         asker.require(NEEDS)?;
-        let ready = schema.ready(&message, asker.peer.revision)?;
+        let ready = schema.ready(&message, asker.peer.revision).inspect_err(|error| {
+            // its author's, whatever the handler makes of it
+            if matches!(error, ElicitError::Schema { .. }) {
+                log::error!("a question cannot be asked: {error}");
+            }
+        })?;
         let asks = Asks {
             method: "elicitation/create",
             params: ready.params.clone(),

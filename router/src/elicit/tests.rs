@@ -303,6 +303,24 @@ async fn an_answer_that_does_not_fit_names_the_field_and_does_not_repeat_it() {
 }
 
 #[tokio::test]
+async fn an_integer_may_be_written_with_a_fraction_of_zero() {
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Two {
+        n: i64,
+        x: f64,
+    }
+    let (fake, client) = session(V2025_11_25);
+    for (n, x) in [("2.0", "2.5"), ("2e0", "2"), ("20E-1", "2.0")] {
+        fake.will_answer(format!(r#"{{"action":"accept","content":{{"n":{n},"x":{x}}}}}"#));
+        let two: Two = client.elicit("?").await.unwrap();
+        assert_eq!((two.n, two.x), (2, x.parse().unwrap()));
+    }
+    fake.will_answer(r#"{"action":"accept","content":{"n":2.5,"x":1}}"#);
+    let err = client.elicit::<Two>("?").await.unwrap_err();
+    assert!(err.to_string().contains("`n`"), "{err}");
+}
+
+#[tokio::test]
 async fn an_answer_that_fits_the_form_and_not_the_type_names_the_field() {
     #[derive(Debug, JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]

@@ -8,7 +8,7 @@ use std::future::{Future, ready};
 use crate::{
     call::Call,
     cancelled::Cancelled,
-    error::{ErrorCode, McpError},
+    error::{ErrorCode, McpError, Shown},
 };
 
 mod about;
@@ -92,7 +92,7 @@ pub(crate) fn told(call: &Call, err: McpError) -> McpError {
     if err.code != ErrorCode::INTERNAL_ERROR {
         return err;
     }
-    log::error!(handler = call.target().as_ref() as &str; "cannot extract: {}", err.message);
+    log::error!("what {} takes cannot be extracted: {}", Shown(call.target()), err.message);
     McpError::internal()
 }
 

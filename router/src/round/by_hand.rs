@@ -164,7 +164,7 @@ impl Request {
             Self::Sample(request) => {
                 let params = sample::params(SamplingRequest::clone(request), peer);
                 let params = params.map_err(|error: SampleError| {
-                    log::error!(key; "cannot ask: {error}");
+                    log::error!("cannot ask {key:?}: {error}");
                     McpError::internal()
                 })?;
                 ("sampling/createMessage", params, key)
@@ -178,7 +178,7 @@ impl Request {
 
 fn unwritten(key: &str, error: &ElicitError) -> McpError {
     error.told().unwrap_or_else(|| {
-        log::error!(key; "cannot ask: {error}");
+        log::error!("cannot ask {key:?}: {error}");
         McpError::internal()
     })
 }

@@ -156,8 +156,9 @@ impl Round {
     /// The answers so far are wrong: the client is told, and the handler ends here.
     pub(crate) fn refuse(&self, key: &str, misfit: &Misfit) {
         let Misfit { field, reason } = misfit;
-        let text =
-            format!("`inputResponses` has no answer to what was asked as {key:?}: `{field}`: {reason}");
+        let text = format!(
+            "`inputResponses`: the answer to what was asked as {key:?} does not fit: `{field}`: {reason}"
+        );
         self.lock().refused.get_or_insert_with(|| McpError::invalid_params(text));
         self.runner.wake();
     }

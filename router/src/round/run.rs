@@ -40,7 +40,7 @@ impl<T> Rounds<T> {
         call: Call,
         handler: LocalBoxFuture<'static, Result<T, McpError>>,
     ) -> Self {
-        Self { handler: Contained::new(method, handler), call }
+        Self { handler: Contained::new(method, call.target().clone(), handler), call }
     }
 
     fn asks(&self, end: End) -> Ended<T> {

@@ -196,7 +196,7 @@ fn random<const N: usize>() -> Option<[u8; N]> {
     match getrandom::fill(&mut bytes) {
         Ok(()) => Some(bytes),
         Err(error) => {
-            log::error!(error:%; "the system has no random numbers");
+            log::error!("the system has no random numbers: {error}");
             None
         }
     }

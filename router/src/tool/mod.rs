@@ -341,7 +341,10 @@ impl Tool {
                 None => Some(schema::Mismatch { path: String::new(), what: "is missing".to_owned() }),
             };
             if let Some(schema::Mismatch { path, what }) = wrong {
-                log::error!(tool = self.name(); "structured content does not fit the output schema: {path:?} {what}");
+                log::error!(
+                    "what `{}` returned does not fit its output schema: {path:?} {what}",
+                    self.name()
+                );
                 return unusable();
             }
         }

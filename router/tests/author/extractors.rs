@@ -167,7 +167,7 @@ async fn an_extractor_of_the_authors_decides_who_is_told() {
     let tool = Arc::new(Tool::new("t", refuse::<-32603>));
     let lines = errors_logged(async { err = tool.call(call("{}")).await.err() }).await;
     assert_eq!(err.unwrap().message, "internal error");
-    assert_eq!(lines, ["cannot extract: the reason"]);
+    assert_eq!(lines, [r#"what "the-tool" takes cannot be extracted: the reason"#]);
 }
 
 #[tokio::test]
