@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Request, Response},
     interview::{IN_A_ROW, echo, named, one, retry, server, stateless},
+    logs::{install, take},
     refused::assert_idle,
     served::{Client, Served, call, message},
 };
@@ -294,4 +295,17 @@ async fn a_capability_that_is_missing_is_400_in_one_era_and_an_error_of_the_sess
     let answer = session.call(1, "needs", json!({})).await.expect(200).await.answer().await;
     assert_eq!(answer["error"]["code"], -32600);
     assert_eq!(answer["error"]["data"], json!({ "requiredCapabilities": { "sampling": {} } }));
+}
+
+#[test]
+fn a_secret_that_is_short_is_warned_of_by_the_name_of_the_option_and_not_shown() {
+    install();
+    let keys = ["a secret text that has 32 bytes.", "it has 31 bytes, one less, this"];
+    assert_eq!(keys.map(str::len), [32, 31]);
+    drop(Server::new("shop", "1").state_keys([keys[0]]).state_keys([[7; 32]]));
+    assert_eq!(take(), [""; 0]);
+    drop(Server::new("shop", "1").state_keys(keys));
+    let lines = take();
+    assert!(lines.len() == 1 && lines[0].starts_with("WARN `Server::state_keys`: "), "{lines:?}");
+    assert!(!lines[0].contains(keys[1]), "{lines:?}");
 }

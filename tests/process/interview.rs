@@ -111,7 +111,7 @@ fn talk(mut call: impl FnMut(usize, &Value) -> Value, mut params: Value) -> (Str
     unreachable!()
 }
 
-const SECRET: &str = "a secret of the test";
+const SECRET: &str = "a secret of the test, of 32 bytes and more";
 
 #[test]
 fn several_processes_with_one_secret_serve_the_rounds_of_one_call_over_http() {

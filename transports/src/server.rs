@@ -310,12 +310,13 @@ impl Server {
     /// first seals, all open. A server of several nodes gives all of them the same; to change a key, put the new one first
     /// and leave the old one for as long as states live.
     ///
-    /// Without a key, the process makes one: then no other process can serve a retry, and none after this one.
+    /// Without a key, the process makes one: then no other process can serve a retry, and none after this one. A secret text
+    /// of fewer than 32 bytes is taken, and warned of in the log, so install a logger before.
     ///
     /// ```
     /// # use actix_mcp_transports::server::Server;
     /// let new = "a secret of at least 32 random characters";
-    /// let old = "the secret before";
+    /// let old = "the secret before, which is as long";
     /// let server = Server::new("shop", "1.0.0").state_keys([new, old]);
     /// let server = Server::new("shop", "1.0.0").state_keys([[7; 32]]);
     /// ```

@@ -29,24 +29,29 @@ const VERSION: u8 = 1;
 const NONCE: usize = 24; // bytes
 const EXPIRY: usize = 8; // bytes
 const TAG: usize = 16; // bytes
+const SECRET: usize = 32; // bytes of a secret text that need no warning
 
 /// A key that seals `requestState`, or opens what another node or an earlier process sealed.
 ///
 /// 32 bytes from a secure random source, or a secret text of any length of which the key is made (by SHA-256: a password
-/// that can be guessed makes a key that can be guessed).
+/// that can be guessed makes a key that can be guessed). A text of fewer than 32 bytes is taken, with a warning in the log.
 ///
 /// ```
 /// # use actix_mcp_router::seal::StateKey;
 /// let key = StateKey::from([7; 32]);
-/// let other = StateKey::from("a long secret from the environment");
+/// let other = StateKey::from("a secret of 32 bytes or more, from the environment");
 /// assert_eq!(format!("{key:?} {other:?}"), "StateKey(..) StateKey(..)");
 /// ```
 #[derive(Clone)]
-pub struct StateKey([u8; 32]);
+pub struct StateKey {
+    key: [u8; 32],
+    /// Of a text that is shorter than a key: who gives it is warned.
+    is_short: bool,
+}
 
 impl From<[u8; 32]> for StateKey {
     fn from(key: [u8; 32]) -> Self {
-        Self(key)
+        Self { key, is_short: false }
     }
 }
 
@@ -55,7 +60,7 @@ impl From<&str> for StateKey {
         let mut hasher = Sha256::new();
         hasher.update(b"actix-mcp requestState key\0");
         hasher.update(secret.as_bytes());
-        Self(hasher.finalize().into())
+        Self { key: hasher.finalize().into(), is_short: secret.len() < SECRET }
     }
 }
 
@@ -116,7 +121,13 @@ pub(crate) enum Unsealed {
 
 impl Seal {
     pub(crate) fn set_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
-        let ring: Vec<_> = keys.into_iter().map(|key| XChaCha20Poly1305::new(&key.0.into())).collect();
+        let keys: Vec<_> = keys.into_iter().collect();
+        if keys.iter().any(|key| key.is_short) {
+            log::warn!(
+                "`Server::state_keys`: a secret has fewer than {SECRET} bytes; who guesses it can forge a `requestState`"
+            );
+        }
+        let ring: Vec<_> = keys.iter().map(|key| XChaCha20Poly1305::new(&key.key.into())).collect();
         self.ring = if ring.is_empty() { OnceLock::new() } else { OnceLock::from(ring) };
     }
 

@@ -137,9 +137,9 @@ fn what_cannot_be_ours_is_refused_without_a_look_at_the_arguments_beside_it() {
 #[test]
 fn a_key_of_a_secret_is_the_same_wherever_it_is_made() {
     let one = StateKey::from("secret");
-    let hex: String = one.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(one.0, StateKey::from("secret".to_owned()).0);
-    assert_ne!(one.0, StateKey::from("secret ").0);
+    let hex: String = one.key.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(one.key, StateKey::from("secret".to_owned()).key);
+    assert_ne!(one.key, StateKey::from("secret ").key);
     assert_eq!(hex, "bbed02fbc218b21932614ec959ebdb83fb1ef64efbede4d5386ad841f31bb7de");
 }
 
