@@ -106,7 +106,7 @@ pub use actix_mcp_router::{
     link,
     log::{Level, Log},
     offer::{self, AddError},
-    peer::{ClientCapability, Principal},
+    peer::{self, ClientCapability, Principal},
     progress::{self, Progress},
     prompt::{self, Prompt, PromptMessage},
     resource::{self, Resource, Uri},
@@ -120,6 +120,57 @@ pub use actix_mcp_router::{
     tool::Tool,
 };
 pub use actix_mcp_session::{bus, limits, stats};
+/// Tests of a server, in one process and without a network. The crate's feature `testing` has them:
+///
+/// ```toml
+/// [dev-dependencies]
+/// # from where `[dependencies]` has it, by path or git
+/// actix-mcp = { path = "../actix-mcp", features = ["testing"] }
+/// serde_json = "1"
+/// ```
+///
+/// A client connects, calls, and answers what it is asked; a unit test calls the function:
+///
+/// ```
+/// # mod actix_web { pub use ::actix_web::main as test; }
+/// use actix_mcp::{elicit::ElicitError, prelude::*, testing::{Pipe, TestCall, paused}};
+/// use serde_json::json;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Party {
+///     guests: u8,
+/// }
+///
+/// /// Books a table.
+/// #[tool]
+/// async fn book(day: String, client: Client) -> Result<String, ElicitError> {
+///     let Party { guests } = client.elicit("For how many?").await?;
+///     Ok(format!("{day}, for {guests}"))
+/// }
+///
+/// #[actix_web::test]
+/// async fn a_table_is_booked_for_as_many_as_the_user_says() {
+///     paused();
+///     let server = Server::new("tables", "1.0.0").tool(book);
+///     let mut client = Pipe::connect(&server, "2025-11-25").await;
+///     client.call(1, "book", json!({ "day": "Friday" })).await;
+///     let asked = client.message("elicitation/create").await;
+///     client.answer(&asked["id"], json!({ "action": "accept", "content": { "guests": 4 } })).await;
+///     let answer = client.answer_to(1).await;
+///     assert_eq!(answer["result"]["content"][0]["text"], "Friday, for 4");
+/// }
+///
+/// #[actix_web::test]
+/// async fn no_table_is_booked_where_nobody_can_be_asked() {
+///     let client = Client::from_call(&TestCall::new().call()).await.unwrap();
+///     let booked = book("Friday".to_owned(), client).await;
+///     assert!(matches!(booked, Err(ElicitError::Unsupported(_))), "{booked:?}");
+/// }
+/// # fn main() {
+/// #     a_table_is_booked_for_as_many_as_the_user_says();
+/// #     no_table_is_booked_where_nobody_can_be_asked();
+/// # }
+/// ```
 #[cfg(feature = "testing")]
 pub use actix_mcp_transports::testing;
 pub use actix_mcp_transports::{

@@ -71,7 +71,8 @@ struct CallInner {
 }
 
 impl Call {
-    /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`.
+    /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`. Servers make calls; a unit test
+    /// has `testing::TestCall` of the facade.
     #[must_use]
     pub fn new(
         origin: Origin,

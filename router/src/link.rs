@@ -49,7 +49,7 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
 
 /// A call that has no session: what it is given reaches nobody, and a question is answered with [`AskError::Gone`].
 ///
-/// For unit tests of tools and extractors, with [`Origin::detached`].
+/// Calls of unit tests have it: `testing::TestCall` of the facade makes one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLink;
 

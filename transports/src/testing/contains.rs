@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// Whether `actual` is what `expected` says: every member named there is equal, others may be there too.
+/// Compares a message with what a test says of it: `Ok` if every member that `expected` names is equal in `actual`, where
+/// others may be there too.
 ///
 /// `"$absent"` says that a member is not there, `"$any"` that it is. Arrays have the same length.
 ///

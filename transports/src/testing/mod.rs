@@ -4,12 +4,14 @@
 //! run and jumps to the next timer when nothing can, so an hour costs nothing and "nothing comes" is exact.
 //!
 //! - [`Pipe`]: a client on a byte stream, one JSON message a line
-//! - [`Posts`]: a client that sends each request in an exchange of its own, as over HTTP, without HTTP
-//! - [`script`]: the same as text, for rules of the wire
+//! - [`Posts`]: a client that sends each request in an exchange of its own, as over HTTP, without HTTP; up to 2025-11-25
+//! - [`script()`]: the same as text, for rules of the wire
+//! - [`TestCall`]: a call without a server, for unit tests of extractors and handlers
 //!
 //! Another arbiter or runtime has a clock of its own, which a paused one does not wait for: run the actors of your tools on
 //! the test's own arbiter.
 
+mod call;
 mod contains;
 mod pipe;
 mod posts;
@@ -18,6 +20,7 @@ mod script;
 pub use actix_mcp_session::outlet::{Accepts, Head, Verdict};
 
 pub use self::{
+    call::TestCall,
     contains::contains,
     pipe::Pipe,
     posts::{Exchange, Posts, SseEvent, Stream},

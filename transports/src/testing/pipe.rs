@@ -37,7 +37,8 @@ pub struct Pipe {
     reason = "in a test a panic is the failure, as the type says"
 )]
 impl Pipe {
-    /// Connects to a server, without a handshake.
+    /// Connects to a server, without a handshake. A request that says in its `_meta` which version it speaks (2026-07-28)
+    /// needs none; one of an older revision needs [`initialize`](Self::initialize) first.
     #[must_use]
     pub fn open(server: &Server) -> Self {
         Self::with_buffer(server, BUFFER)

@@ -6,6 +6,7 @@ use actix::Addr;
 use actix_mcp_router::{
     call::Bearings,
     jsonrpc::{Incoming, Payload, read},
+    metadata::Claim,
     peer::Principal,
     router::Router,
 };
@@ -25,6 +26,10 @@ use super::QUIET;
 use crate::server::Server;
 
 /// A client of one session that sends every request in its own exchange.
+///
+/// It speaks sessions, so revisions up to 2025-11-25 only: over HTTP a request of 2026-07-28 belongs to no session. Those
+/// are for [`Pipe::open`](super::Pipe::open), which takes requests of both eras, and, over HTTP, for `actix_web::test` and the
+/// server's scope.
 ///
 /// Its methods panic where a test would: that is their way to fail it.
 #[derive(Clone, Debug)]
@@ -128,10 +133,13 @@ impl Posts {
         self.request(id, "tools/call", params)
     }
 
-    /// Sends a request from a client that can read only this.
+    /// Sends a request from a client that can read only this. Panics on one that names its version in `_meta`.
     pub fn send(&self, message: &Value, accepts: Accepts) -> Exchange {
         let (send, head) = oneshot::channel();
         match self.read(message) {
+            Incoming::Request(request) if Claim::of(&request.params).is_some() => panic!(
+                "{message} names its version, so it belongs to no session: use `Pipe::open`, or `actix_web::test`"
+            ),
             Incoming::Request(request) => {
                 let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts });
                 let (session, router, sessions) = (&self.session, &self.router, &self.sessions);

@@ -1,27 +1,4 @@
 //! Wire tests as text.
-//!
-//! ```text
-//! # The rule that the script proves, in a sentence.
-//! > initialize 2025-11-25 as a
-//! > tools/call {"id":7,"name":"progress","arguments":{"n":2}} as a
-//! < a {"method":"notifications/progress","params":{"progress":1}}
-//! > {"jsonrpc":"2.0","id":7,"method":"ping"} as b
-//! < nothing
-//! ```
-//!
-//! | line | what happens |
-//! | --- | --- |
-//! | `> METHOD {members}` | a message of this method: `id` is the message's, all other members are its `params` |
-//! | `> initialize REVISION {capabilities}` | the whole handshake; the capabilities may be left out |
-//! | `> {..}`, or anything else | the line as it is |
-//! | `> eof` | the client closes its end |
-//! | `< {..}` | the next message is this; members that are not named may be there too, see [`contains`] |
-//! | `< nothing` | nothing comes, on any connection |
-//! | `< eof` | the server ends the connection, and returns no error |
-//! | `= 500ms` | time passes |
-//!
-//! `as NAME` at the end of a `>` line and `NAME` at the start of a `<` line name the connection, each with a session of its
-//! own; without one it is `a`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -31,6 +8,29 @@ use super::{Pipe, contains};
 use crate::server::Server;
 
 /// Plays a script against a server. The clock must be paused.
+///
+/// ```text
+/// # The rule that the script proves, in a sentence.
+/// > initialize 2025-11-25 as a
+/// > tools/call {"id":7,"name":"progress","arguments":{"n":2}} as a
+/// < a {"method":"notifications/progress","params":{"progress":1}}
+/// > {"jsonrpc":"2.0","id":7,"method":"ping"} as b
+/// < nothing
+/// ```
+///
+/// | line | what happens |
+/// | --- | --- |
+/// | `> METHOD {members}` | a message of this method: `id` is the message's, all other members are its `params` |
+/// | `> initialize REVISION {capabilities}` | the whole handshake; the capabilities may be left out |
+/// | `> {..}`, or anything else | the line as it is |
+/// | `> eof` | the client closes its end |
+/// | `< {..}` | the next message is this; members that are not named may be there too, see [`contains`] |
+/// | `< nothing` | nothing comes, on any connection |
+/// | `< eof` | the server ends the connection, and returns no error |
+/// | `= 500ms` | time passes |
+///
+/// `as NAME` at the end of a `>` line and `NAME` at the start of a `<` line name the connection, each with a session of its
+/// own; without one it is `a`.
 ///
 /// # Panics
 ///

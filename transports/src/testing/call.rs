@@ -1,0 +1,116 @@
+//! A call without a server.
+
+use std::sync::Arc;
+
+use actix_mcp_router::{
+    call::{Call, Origin},
+    data::DataMap,
+    peer::{Peer, Principal},
+};
+use actix_web::HttpRequest;
+use serde_json::Value;
+
+/// A call that belongs to no server and no session: what extractors take their values from in a unit test, as
+/// `actix_web::test::TestRequest` is for a request.
+///
+/// What is sent on its behalf (progress, logs) reaches nobody, and its client can be asked nothing: a question fails with
+/// `Unsupported`. A test that answers questions connects a [`Pipe`](super::Pipe).
+///
+/// ```
+/// # mod actix_mcp {
+/// #     pub use actix_mcp_router::{call::Call, error::McpError, extract::FromCall, peer::Principal};
+/// #     pub use actix_mcp_transports::testing;
+/// # }
+/// # mod actix_web { pub use actix_rt::main as test; }
+/// use actix_mcp::{Call, FromCall, McpError, Principal, testing::TestCall};
+///
+/// /// The shop that the request acts for.
+/// struct Shop(String);
+///
+/// impl FromCall for Shop {
+///     async fn from_call(call: &Call) -> Result<Self, McpError> {
+///         let principal = Principal::from_call(call).await?;
+///         let (_, shop) = principal.name().split_once('@').ok_or_else(|| McpError::invalid_request("no shop"))?;
+///         Ok(Self(shop.to_owned()))
+///     }
+/// }
+///
+/// #[actix_web::test]
+/// async fn the_shop_is_behind_the_at() {
+///     let call = TestCall::new().principal(Principal::new("ada@tea")).call();
+///     assert_eq!(Shop::from_call(&call).await.unwrap().0, "tea");
+///     assert!(Shop::from_call(&TestCall::new().call()).await.is_err());
+/// }
+/// # fn main() { the_shop_is_behind_the_at() }
+/// ```
+#[derive(Clone, Debug)]
+pub struct TestCall {
+    origin: Origin,
+    data: DataMap,
+    arguments: Option<Value>,
+    meta: Option<Value>,
+}
+
+impl TestCall {
+    /// A call without arguments, of a client that declared nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { origin: Origin::detached(), data: DataMap::default(), arguments: None, meta: None }
+    }
+
+    /// Its arguments: an object.
+    #[must_use]
+    pub fn arguments(mut self, arguments: Value) -> Self {
+        self.arguments = Some(arguments);
+        self
+    }
+
+    /// Its `_meta`: an object.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// A value that `web::Data<T>` extracts, as `Server::data` gives it.
+    #[must_use]
+    pub fn data<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.data.insert(Arc::new(value));
+        self
+    }
+
+    /// Who it acts for.
+    #[must_use]
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.origin.principal = Some(principal);
+        self
+    }
+
+    /// The HTTP request that it came with, such as one of `actix_web::test::TestRequest`.
+    #[must_use]
+    pub fn http(mut self, request: HttpRequest) -> Self {
+        self.origin.http = Some(request);
+        self
+    }
+
+    /// Its client: revision, capabilities and name.
+    #[must_use]
+    pub fn peer(mut self, peer: Peer) -> Self {
+        self.origin.peer = Arc::new(peer);
+        self
+    }
+
+    /// The call.
+    #[must_use]
+    pub fn call(self) -> Call {
+        let text = |value: Value| value.to_string().into();
+        let (arguments, meta) = (self.arguments.map(text), self.meta.map(text));
+        Call::new(self.origin, Arc::new(self.data), "test".into(), arguments, meta, None)
+    }
+}
+
+impl Default for TestCall {
+    fn default() -> Self {
+        Self::new()
+    }
+}
