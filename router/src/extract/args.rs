@@ -20,7 +20,7 @@ use crate::{
     extract::{About, FromCall},
 };
 
-/// All arguments of a call as one `T`, usually a struct.
+/// All arguments of a call as one `T`, usually a struct: those of a tool or a prompt, or the variables of a resource template.
 ///
 /// Members that `T` does not know are ignored, unless it says `#[serde(deny_unknown_fields)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +41,9 @@ impl<T> Deref for Args<T> {
     }
 }
 
-/// A type that can be the arguments of a tool: `Deserialize` and `JsonSchema`. Implemented for all that are both.
+/// A type that can be the arguments of a call: `Deserialize` and `JsonSchema`. Implemented for all that are both.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the arguments of a tool: it needs both `Deserialize` and `JsonSchema`",
+    message = "`{Self}` cannot be the arguments of a call: it needs both `Deserialize` and `JsonSchema`",
     label = "lacks `Deserialize` or `JsonSchema`",
     note = "add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it"
 )]

@@ -40,13 +40,16 @@ pub use web::{FromMiddleware, Http};
 /// }
 /// ```
 ///
+/// `testing::TestCall` of the facade makes a call for its unit test.
+///
 /// Never give an extractor `Deserialize` and `JsonSchema`: under `#[tool]` it could then be an argument as well, and the
 /// compiler refuses to choose.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be extracted from a tool call",
+    message = "`{Self}` cannot be extracted from a call",
     label = "not an extractor",
     note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, `Handle`, `Uri`, an `Option` or a tuple of them, and types of your own that implement `FromCall`",
-    note = "if it is an argument of the tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`"
+    note = "an argument of a tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`",
+    note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `Typed`"
 )]
 pub trait FromCall: Sized + 'static {
     /// Says, when the handler is registered, what this extractor will need. By default nothing.

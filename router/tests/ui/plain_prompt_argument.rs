@@ -1,0 +1,10 @@
+//! An argument of a prompt that is no extractor: there is no attribute for prompts.
+use actix_mcp_router::prompt::Prompt;
+
+async fn thank(times: i32) -> String {
+    "thanks ".repeat(times as usize)
+}
+
+fn main() {
+    Prompt::new("thank", thank);
+}
