@@ -81,7 +81,9 @@
 /// block").
 ///
 /// `#[header("Region")]` on an argument asks clients to repeat it in the HTTP header `Mcp-Param-Region`, for proxies that
-/// route by it (from 2026-07-28 on). It must be a string, an integer or a `bool`, and no secret.
+/// route by it (from 2026-07-28 on). It must be a string, an integer or a `bool`, and no secret. A 2026-07-28 client's call
+/// that has the argument without the header, or another value in it, is refused with status 400 and -32020, and does not
+/// run. Calls of older revisions are never checked.
 ///
 /// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server.
 ///

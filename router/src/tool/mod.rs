@@ -60,7 +60,8 @@ const NAME_BYTES: usize = 8 * 1024;
 /// An argument that proxies are to see without reading bodies is repeated by clients in the HTTP header `Mcp-Param-Region`
 /// if its schema has `"x-mcp-header": "Region"`: `#[schemars(extend("x-mcp-header" = "Region"))]` on a field, or
 /// `#[header("Region")]` on a parameter under `#[tool]`. It is a string, an integer or a `bool`, at the root or in members
-/// of objects, and no secret. From 2026-07-28 on, a call whose header says something else than its body does not run.
+/// of objects, and no secret. Over HTTP a 2026-07-28 client's call that has the argument without the header, or another
+/// value in it, is refused with status 400 and -32020, and does not run; calls of older revisions are never checked.
 #[derive(Clone)]
 pub struct Tool {
     definition: ToolDefinition,
@@ -152,6 +153,27 @@ impl Tool {
 
     /// Refuses calls of clients that did not declare this, before the handler runs: as
     /// [`Client::require`](crate::client::Client::require) does from within. May be used several times.
+    ///
+    /// A function with `#[tool]` on it is made a `Tool` by [`IntoTool`]:
+    ///
+    /// ```
+    /// # mod actix_mcp {
+    /// #     pub mod prelude { pub use actix_mcp_router::{client::Client, tool}; }
+    /// #     pub use actix_mcp_router::{elicit, peer::ClientCapability, tool};
+    /// # }
+    /// use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*, tool::IntoTool};
+    ///
+    /// # #[tool(crate = "actix_mcp_router")] /*
+    /// #[tool]
+    /// # */
+    /// async fn trip(client: Client) -> Result<&'static str, ElicitError> {
+    ///     client.elicit::<()>("Shall we?").await?;
+    ///     Ok("booked")
+    /// }
+    ///
+    /// let trip = trip.into_tool().requires(ClientCapability::ElicitationForm);
+    /// # assert_eq!(trip.name(), "trip");
+    /// ```
     #[must_use]
     pub fn requires(mut self, capability: ClientCapability) -> Self {
         self.client_needs.push(capability);
