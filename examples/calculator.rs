@@ -35,6 +35,6 @@ async fn main() -> std::io::Result<()> {
     let server = Server::new("calculator", "1.0.0").tool(add).tool(divide);
     let Some(addr) = start::http_addr() else { return server.stdio().await };
     let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
-    start::print_url(&http.addrs());
+    start::print_url(&http.addrs(), "{}", &[]);
     http.run().await
 }

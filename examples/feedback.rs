@@ -1,6 +1,6 @@
 //! A shop that talks back while it works: progress, cancellation, a form for the user, a question to the client's model.
 //!
-//! Run it: `cargo run --example feedback` serves HTTP on 127.0.0.1:8080 and prints a line to try; `-- --http ADDR:PORT`
+//! Run it: `cargo run --example feedback` serves HTTP on 127.0.0.1:8080 and prints lines to try; `-- --http ADDR:PORT`
 //! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
 //!
 //! Try:
@@ -8,7 +8,7 @@
 //!   it came
 //! - `confirm_order`, and decline, or close the form, or order nothing
 //! - `summarize` from a client without sampling: the tool still answers, with what it could not do
-//! - `restock` while a client is subscribed to `shop://stock`
+//! - `restock` while a client is subscribed to `shop://stock`: the second line that it prints listens
 
 mod start;
 
@@ -130,6 +130,9 @@ pub fn server() -> Server {
         .prompt(Prompt::new("thanks", thank).description("A note of thanks"))
 }
 
+/// Hears of `shop://stock`, and of what comes and goes.
+const LISTEN: &str = r#"-H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'"#;
+
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
     // logs go to standard error: standard output belongs to the protocol
@@ -137,6 +140,6 @@ async fn main() -> std::io::Result<()> {
     let server = server();
     let Some(addr) = start::http_addr() else { return server.stdio().await };
     let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
-    start::print_url(&http.addrs());
+    start::print_url(&http.addrs(), r#"{"elicitation":{},"sampling":{}}"#, &[("or", LISTEN)]);
     http.run().await
 }

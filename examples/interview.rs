@@ -4,7 +4,7 @@
 //! 2026-07-28 on the call ends with its questions, the client sends it again with the answers, and the handler runs again
 //! from its beginning. So `book` reserves its table in a step of its own (`once`), which is taken once in either era.
 //!
-//! Run it: `cargo run --example interview` serves HTTP on 127.0.0.1:8080 and prints a line to try; `-- --http ADDR:PORT`
+//! Run it: `cargo run --example interview` serves HTTP on 127.0.0.1:8080 and prints lines to try; `-- --http ADDR:PORT`
 //! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
 //! What a call remembers between its questions is sealed under the secret in `INTERVIEW_SECRET`, if that is set: then any
 //! of several processes can go on where another one asked.
@@ -14,6 +14,27 @@
 //! - `introduce`: both questions come at once, where the client shows them so
 //! - `introduce` from a client that cannot be asked: it is told what it lacks
 //! - with a secret: ask one process, stop it, and send the answers to another
+//!
+//! On the wire of 2026-07-28 a call that asks is answered by its questions, each under a key, and by a `requestState`:
+//!
+//! ```sh
+//! STATE=$(curl -s http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"introduce","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}' | tee /dev/stderr | sed 's/.*"requestState":"\([^"]*\)".*/\1/')
+//! ```
+//!
+//! ```json
+//! {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","_meta":{..},"inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Who are you?","requestedSchema":{..}}},"colour":{..}},"requestState":".."}}
+//! ```
+//!
+//! The client sends the request once more, with the same headers and arguments, the `requestState` as it came, and an answer
+//! under each key (`{"action":"decline"}` or `{"action":"cancel"}` from a user who does not want to):
+//!
+//! ```sh
+//! curl -s http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"introduce","requestState":"'$STATE'","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}},"colour":{"action":"accept","content":{"colour":"red"}}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}'
+//! ```
+//!
+//! ```json
+//! {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","_meta":{..},"content":[{"type":"text","text":"a badge for Ada, in red"}]}}
+//! ```
 
 mod start;
 
@@ -116,6 +137,12 @@ pub fn server() -> Server {
     }
 }
 
+/// Is answered by two questions and a `requestState`.
+const ASK: &str = r#"-H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"introduce","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}'"#;
+
+/// Answers them, with that `requestState` in place of `STATE`.
+const ANSWER: &str = r#"-H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"introduce","requestState":"STATE","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}},"colour":{"action":"accept","content":{"colour":"red"}}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}'"#;
+
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
     // logs go to standard error: standard output belongs to the protocol
@@ -123,6 +150,10 @@ async fn main() -> std::io::Result<()> {
     let server = server();
     let Some(addr) = start::http_addr() else { return server.stdio().await };
     let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
-    start::print_url(&http.addrs());
+    start::print_url(
+        &http.addrs(),
+        r#"{"elicitation":{}}"#,
+        &[("or", ASK), ("then, with its requestState for STATE", ANSWER)],
+    );
     http.run().await
 }

@@ -1,8 +1,9 @@
 //! What all examples share: how they are told what to serve, and what they print when they do.
 
-use std::net::SocketAddr;
-
-const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}"#;
+use std::{
+    io::{self, Write as _},
+    net::SocketAddr,
+};
 
 /// Where to serve HTTP: 127.0.0.1:8080, or what stands behind `--http`; `None` with `--stdio`.
 ///
@@ -20,12 +21,20 @@ pub(crate) fn http_addr() -> Option<String> {
     }
 }
 
-/// Says on standard error where the server is, and what to type to see that it answers.
-pub(crate) fn print_url(addrs: &[SocketAddr]) {
+/// Says on standard error where the server is, and what to type to open a session of a client with these capabilities; then
+/// more lines of curl to try: what is said before each, and the words that end it.
+pub(crate) fn print_url(addrs: &[SocketAddr], capabilities: &str, more: &[(&str, &str)]) {
+    // nobody may be reading this: that is no reason not to serve
+    let mut stderr = io::stderr();
     for addr in addrs {
-        eprintln!("MCP at http://{addr}/mcp");
+        writeln!(stderr, "MCP at http://{addr}/mcp").ok();
     }
-    if let Some(addr) = addrs.first() {
-        eprintln!("try: curl -i http://{addr}/mcp -H 'Content-Type: application/json' -d '{HELLO}'");
+    let Some(addr) = addrs.first() else { return };
+    let hello = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"curl","version":"1"}}}}}}"#
+    );
+    writeln!(stderr, "try: curl -i http://{addr}/mcp -H 'Content-Type: application/json' -d '{hello}'").ok();
+    for (before, words) in more {
+        writeln!(stderr, "{before}: curl http://{addr}/mcp -H 'Content-Type: application/json' {words}").ok();
     }
 }

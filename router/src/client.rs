@@ -37,6 +37,9 @@ use crate::{
 ///   result of what is not.
 /// - Questions that are joined (`try_join`) are asked in one round. One whose future is dropped is not asked, and a handler
 ///   that has a result does not wait for its questions. What else a handler waits for beside a question ends with the round.
+/// - On the wire the result is `"resultType":"input_required"` with the questions in `inputRequests`, each under a key, and
+///   `requestState`. The retry is the same request with the same headers, that `requestState` and `inputResponses`, which
+///   has an answer under each key: `{"action":"accept","content":{..}}` to a form. `examples/interview.rs` has lines of curl.
 /// - A question is known again by what it asks. One that reads differently each time (it names the hour) is asked for ever,
 ///   which ends after 16 rounds with an error; give it a `.key(..)`.
 /// - Answers travel in `requestState`, sealed for this request, this principal and ten minutes

@@ -12,8 +12,23 @@ use crate::{
 
 /// Changes what a server offers while it runs; every client that is to know is told.
 ///
-/// A handler extracts it; outside, `Server::handle` gives it, to be kept in an actor or another thread. Notices to clients are coalesced: a burst of
-/// changes is one notice of each kind and resource, and the last change is always told.
+/// A handler extracts it; outside, `Server::handle` gives it, to be kept in an actor or another thread. Notices to clients
+/// are coalesced: a burst of changes is one notice of each kind and resource, and the last change is always told.
+///
+/// A session is told of lists, and of the resources that it subscribed to (`resources/subscribe`). From 2026-07-28 on a client
+/// asks by `subscriptions/listen` for what it wants to hear of, and the answer is a stream: `toolsListChanged`,
+/// `promptsListChanged` and `resourcesListChanged` are `true` or left out, `resourceSubscriptions` is an array of URIs. The
+/// first message says which of them the server tells of; closing the connection ends it. With the example `feedback` running:
+///
+/// ```sh
+/// curl -N http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
+/// ```
+///
+/// ```text
+/// data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]}}}
+///
+/// data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"uri":"shop://stock"}}
+/// ```
 #[derive(Clone, Debug)]
 pub struct Handle {
     router: Arc<Router>,

@@ -9,3 +9,4 @@ mod interview;
 mod logs;
 mod program;
 mod readers;
+mod tries;

@@ -238,7 +238,8 @@ impl Server {
         self
     }
 
-    /// Sets how many subscriptions (`subscriptions/listen`) may be open at once. 50 000 by default; one more is refused.
+    /// Sets how many subscriptions (`subscriptions/listen`) may be open at once. 50 000 by default; one more is refused. What
+    /// a client can ask to hear of, [`Handle`] says.
     #[must_use]
     pub fn max_listens(self, subscriptions: usize) -> Self {
         self.sessions.set_listens(subscriptions);
