@@ -10,7 +10,6 @@
 use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use serde_json::value::RawValue;
 
 use crate::{
     dispatch::Method,
@@ -68,8 +67,11 @@ impl Router {
         let Some(tool) = name.and_then(|name| self.tools.get(&name)) else { return Ok(()) };
         let arguments = params.raw("arguments");
         tool.mirrored().iter().try_for_each(|mirrored| {
-            let value = arguments.and_then(|arguments| at(arguments, &mirrored.path));
-            check(&mirrored.header, field(&mirrored.header), value)
+            let header = &mirrored.header;
+            let value = arguments.map_or(Ok(None), |arguments| at(arguments, &mirrored.path));
+            let value =
+                value.map_err(|NoObject| mismatch(header, "repeats a member of what is no object"))?;
+            check(header, field(header), value)
         })
     }
 }
@@ -176,13 +178,22 @@ fn integer(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// The value at a path of members; `None` where there is none.
-fn at<'a>(whole: &'a str, path: &[String]) -> Option<&'a str> {
-    path.iter().try_fold(whole, |value, name| {
+/// There is something in the place of an object that a path leads through. A type may be read from an array as well, and
+/// then has a value where the path finds none.
+struct NoObject;
+
+/// The value at a path of members; `None` where there is none. Arguments that are no object are the tool's to refuse.
+fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, NoObject> {
+    let mut value = arguments;
+    for (depth, name) in path.iter().enumerate() {
         let mut found = [None];
-        params::find(value, &[name], &mut found)?;
-        found[0].map(RawValue::get)
-    })
+        match (params::find(value, &[name], &mut found), found[0]) {
+            (Some(_), Some(inner)) => value = inner.get(),
+            (None, _) if depth > 0 && value != "null" => return Err(NoObject),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(value))
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn an_argument_and_its_header_come_together_or_not_at_all() {
         (json!({ "deep": { "er": "x" } }), ("Mcp-Param-Deep", "x"), None),
         (json!({ "deep": { "er": "x" } }), nothing, Some("`Mcp-Param-Deep` is missing")),
         (json!({ "deep": {} }), ("Mcp-Param-Deep", "x"), Some("no value")),
-        (json!({ "deep": 7 }), nothing, None),
+        (json!({ "deep": 7 }), nothing, Some("what is no object")),
         (json!([]), nothing, None),
         (json!({ "query": "x" }), ("Mcp-Param-Query", "other"), None),
     ] {
@@ -190,5 +190,16 @@ fn no_refusal_tells_a_value() {
     ] {
         let message = called(arguments, header, value).unwrap();
         assert!(!message.contains("SECRET"), "{message}");
+    }
+}
+
+#[test]
+fn what_stands_in_the_place_of_an_object_on_the_way_to_a_value_is_refused() {
+    for wrong in [json!(["x"]), json!("x"), json!(7), json!(false)] {
+        let refused = called(json!({ "deep": wrong }), "Mcp-Other", "").expect("it is refused");
+        assert!(refused.contains("Mcp-Param-Deep"), "{refused}");
+    }
+    for nothing in [json!({ "deep": null }), json!({ "deep": {} }), json!({}), json!([["x"]])] {
+        assert_eq!(called(nothing, "Mcp-Other", ""), None);
     }
 }

@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::{
     error::McpError,
     params,
+    round::MOST_ROUNDS,
     seal::{self, Binding, Seal, Unsealed},
 };
 
@@ -21,13 +22,21 @@ pub(crate) struct Memory {
     pub(super) rounds: u32,
     /// By the key of their question.
     answers: BTreeMap<String, Box<RawValue>>,
-    /// Answers that came without a state, so that nobody knows whether they were asked for: text in which each is looked for
-    /// when it is, and which is not remembered.
-    unasked: Option<ByteString>,
+    unasked: Option<Unasked>,
     /// What steps resulted in, by their key.
     pub(super) steps: BTreeMap<String, Box<RawValue>>,
     /// The author's own state.
     pub(super) own: Option<String>,
+}
+
+/// Answers that came without a state, so that nobody knows whether they were asked for. They are not remembered unless they
+/// are.
+#[derive(Debug)]
+struct Unasked {
+    /// Each is looked for when it is asked for.
+    text: ByteString,
+    /// So many more questions have their answer looked for: the text may be long, and a handler may ask in a loop.
+    looks: u32,
 }
 
 /// The form in which it is sealed.
@@ -76,7 +85,8 @@ impl Memory {
             let answered = open.into_iter().zip(found);
             answers.extend(answered.filter_map(|(key, answer)| Some((key, answer?.to_owned()))));
         }
-        let unasked = responses.filter(|_| state.is_none());
+        let text = responses.filter(|_| state.is_none());
+        let unasked = text.map(|text| Unasked { text, looks: MOST_ROUNDS });
         Ok(Some(Self { rounds, answers, unasked, steps, own }))
     }
 
@@ -95,10 +105,14 @@ impl Memory {
 
     /// The answer to a question that is asked now.
     pub(super) fn answer(&mut self, key: &str) -> Option<&RawValue> {
-        if let Some(unasked) = &self.unasked {
+        if !self.answers.contains_key(key)
+            && let Some(Unasked { text, looks }) = self.unasked.as_mut().filter(|unasked| unasked.looks > 0)
+        {
+            *looks -= 1;
             let mut found = [None];
-            params::find(unasked, &[key], &mut found);
-            if let Some(answer) = found[0] {
+            // one that is there twice could mean either: it is none
+            let twice = params::find(text, &[key], &mut found).flatten();
+            if let (Some(answer), None) = (found[0], twice) {
                 self.answers.insert(key.to_owned(), answer.to_owned());
             }
         }

@@ -511,6 +511,36 @@ fn answers_without_a_state_count_where_they_are_asked_for_and_take_no_room_elsew
 }
 
 #[test]
+fn of_answers_without_a_state_sixteen_are_looked_for_and_one_that_is_there_twice_is_none() {
+    async fn asks(client: Client, Args(Count { n }): Args<Count>) -> Result<String, ElicitError> {
+        for at in 0..n {
+            let _: Name = client.elicit("?").key(format!("k-{at}-")).await?;
+        }
+        Ok(n.to_string())
+    }
+    #[derive(Deserialize, JsonSchema)]
+    struct Count {
+        n: usize,
+    }
+    for (n, asked) in [(16, None), (17, Some("k-16-"))] {
+        let mut chat = with(Tool::new("t", asks));
+        chat.params["arguments"] = json!({ "n": n });
+        let answers = (0..n).map(|at| (format!("k-{at}-"), named("x"))).collect::<Map<_, _>>();
+        let turn = chat.send(None, Some(Value::Object(answers)));
+        match asked {
+            None => assert_eq!(turn.text(), "16"),
+            Some(key) => assert_eq!(turn.asks().0.keys().collect::<Vec<_>>(), [key]),
+        }
+    }
+    let accept = r#"{"action":"accept","content":{"name":"x"}}"#;
+    let twice = format!(
+        r#"{{"name":"t","arguments":{{"n":1}},"inputResponses":{{"k-0-":{accept},"k-0-":{accept}}}}}"#
+    );
+    let (requests, _) = with(Tool::new("t", asks)).raw(&twice).asks();
+    assert_eq!(requests.keys().collect::<Vec<_>>(), ["k-0-"]);
+}
+
+#[test]
 fn an_answer_that_a_round_did_not_need_is_kept_for_the_next() {
     static ROUND: AtomicUsize = AtomicUsize::new(0);
     async fn asks(client: Client) -> Result<String, ElicitError> {

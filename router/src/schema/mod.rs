@@ -5,14 +5,16 @@
 
 use std::{fmt, sync::Arc};
 
-use jsonschema::Validator;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::extract::in_one_line;
 
+mod compiled;
 pub(crate) mod headers;
 mod tidy;
+
+pub(crate) use self::compiled::{Compiled, Mismatch};
 
 /// Why a schema is refused, when its tool is registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +56,7 @@ pub enum SchemaError {
 pub(crate) struct Checked {
     pub(crate) listed: Box<RawValue>,
     /// `None` where reading the value into its type checks as much.
-    pub(crate) validator: Option<Arc<Validator>>,
+    pub(crate) validator: Option<Arc<Compiled>>,
     /// The author wrote it: it is never changed.
     written: bool,
 }
@@ -200,51 +202,11 @@ fn must_be_object(schema: &Value) -> Result<(), SchemaError> {
 /// # Errors
 ///
 /// [`SchemaError::RemoteRef`] and [`SchemaError::Invalid`].
-fn compile(schema: &Value) -> Result<Arc<Validator>, SchemaError> {
+fn compile(schema: &Value) -> Result<Arc<Compiled>, SchemaError> {
     if let Some(remote) = tidy::remote_ref(schema) {
         return Err(SchemaError::RemoteRef(remote));
     }
-    let compiled = jsonschema::options().offline().build(schema);
-    compiled.map(Arc::new).map_err(|err| SchemaError::Invalid(err.to_string()))
-}
-
-/// What is wrong with a value: the path to it, and a sentence.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
-    /// Such as `a.b[0]`; empty for the whole.
-    pub(crate) path: String,
-    pub(crate) what: String,
-}
-
-/// Holds JSON text against a schema.
-///
-/// # Errors
-///
-/// The first mismatch; its text does not quote the value.
-pub(crate) fn check(validator: &Validator, json: &str) -> Result<(), Mismatch> {
-    let value: Value =
-        serde_json::from_str(json).map_err(|err| Mismatch { path: String::new(), what: err.to_string() })?;
-    validator.validate(&value).map_err(|err| Mismatch {
-        path: dotted(err.instance_path().as_str()),
-        what: err.masked_with("the value").to_string(),
-    })
-}
-
-/// A JSON pointer as the path that serde would name: `/a/0/b` is `a[0].b`.
-fn dotted(pointer: &str) -> String {
-    let mut path = String::new();
-    for step in pointer.split('/').skip(1) {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
-            path.push_str(&format!("[{step}]"));
-        } else {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(&step);
-        }
-    }
-    path
+    Compiled::of(schema).map(Arc::new).map_err(SchemaError::Invalid)
 }
 
 #[cfg(test)]
@@ -289,11 +251,5 @@ mod tests {
         }
         assert!(is_checked::<Ranged>());
         assert!(!is_checked::<Plain>());
-    }
-
-    #[test]
-    fn a_path_is_written_as_serde_writes_it() {
-        assert_eq!(dotted(""), "");
-        assert_eq!(dotted("/a/0/b~1c/~01"), "a[0].b/c.~1");
     }
 }

@@ -345,7 +345,7 @@ impl Tool {
     /// Holds the arguments against the schema, where that says more than the types they were read into.
     fn check_arguments(&self, call: &Call) -> Result<(), McpError> {
         let Ok(Checked { validator: Some(validator), .. }) = &self.input else { return Ok(()) };
-        schema::check(validator, call.arguments()).map_err(|wrong| bad(&wrong.path, &cut(&wrong.what)))
+        validator.check(call.arguments()).map_err(|wrong| bad(&wrong.path, &cut(&wrong.what)))
     }
 
     /// Makes the result what was declared: an error result has no structured content, any other has what the output
@@ -359,7 +359,7 @@ impl Tool {
         }
         if let Some(Ok(Checked { validator: Some(validator), .. })) = &self.output {
             let wrong = match &result.structured {
-                Some(structured) => schema::check(validator, structured.get()).err(),
+                Some(structured) => validator.check(structured.get()).err(),
                 None => Some(schema::Mismatch { path: String::new(), what: "is missing".to_owned() }),
             };
             if let Some(schema::Mismatch { path, what }) = wrong {
