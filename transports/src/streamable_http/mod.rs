@@ -11,6 +11,7 @@ mod cors;
 mod delete;
 mod get;
 mod headers;
+mod json;
 mod modern;
 mod options;
 mod origin;

@@ -24,10 +24,12 @@ use actix_web::{
         StatusCode, Version,
         header::{CONTENT_TYPE, HeaderValue},
     },
+    rt::time::timeout,
 };
 
 use super::{
     Endpoint, headers,
+    json::JsonBody,
     refusal::{Refusal, Refused, modern_status},
     shutdown,
 };
@@ -86,7 +88,20 @@ impl Endpoint {
         let bearings = self.bearings(request);
         let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings)
             .map_err(|full| Refusal::full(full).of(Some(&id)))?;
-        match exchange.head().await {
+        let head = if accepts == Accepts::Json && request.version() == Version::HTTP_2 {
+            let mut head = Box::pin(exchange.head());
+            match timeout(NOTICED_WITHIN, &mut head).await {
+                Ok(head) => head,
+                Err(_) => {
+                    return Ok(HttpResponse::Ok()
+                        .insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")))
+                        .body(JsonBody::new(head, id, NOTICED_WITHIN)));
+                }
+            }
+        } else {
+            exchange.head().await
+        };
+        match head {
             Head::Json { json, verdict: Verdict::Answered(code) }
                 // what is refused is refused in JSON, whatever is accepted
                 if modern_status(code) != StatusCode::OK || accepts != Accepts::Events =>
@@ -104,7 +119,7 @@ impl Endpoint {
     }
 
     /// How long a stream may be silent. Over HTTP/2 only a write finds out that its client has gone, and what a call does is
-    /// to end within a second then. A call whose client takes JSON only has nothing to write, and runs to its end.
+    /// to end within a second then. Where a client takes JSON only, [`JsonBody`] sees to that.
     fn silence(&self, request: &HttpRequest, message: &Request) -> Duration {
         let most = self.options().keep_alive;
         let lasts = Method::of(&message.method) == Some(Method::Listen);

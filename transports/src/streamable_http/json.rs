@@ -1,0 +1,69 @@
+//! A JSON answer that takes its time: white space until it is there, which JSON may begin with (RFC 8259, 2).
+//!
+//! Over HTTP/2 only a write finds out that the client has gone.
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use actix_mcp_router::{
+    error::{ErrorCode, McpError},
+    id::RequestId,
+    jsonrpc::{ErrorId, encode_error},
+};
+use actix_mcp_session::outlet::Head;
+use actix_web::{
+    body::{BodySize, MessageBody},
+    rt::time::{Instant, Sleep, sleep},
+    web::Bytes,
+};
+
+const SPACE: Bytes = Bytes::from_static(b" ");
+
+/// The answer as a response body. Dropped with its stream, which cancels the request.
+pub(super) struct JsonBody<F> {
+    /// Taken when it has come.
+    head: Option<Pin<Box<F>>>,
+    id: RequestId,
+    every: Duration,
+    silence: Pin<Box<Sleep>>,
+}
+
+impl<F> JsonBody<F> {
+    /// A body whose head has been waited for, with white space at once and then after each such time.
+    pub(super) fn new(head: Pin<Box<F>>, id: RequestId, every: Duration) -> Self {
+        Self { head: Some(head), id, every, silence: Box::pin(sleep(Duration::ZERO)) }
+    }
+}
+
+impl<F: Future<Output = Head>> MessageBody for JsonBody<F> {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let Some(head) = &mut self.head else { return Poll::Ready(None) };
+        if let Poll::Ready(head) = head.as_mut().poll(cx) {
+            self.head = None;
+            let json = match head {
+                Head::Json { json, .. } => json,
+                // a client that takes JSON only gets no stream, so that it was the server's end
+                Head::Events(_) | Head::Cancelled | Head::Ended => {
+                    let error = McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down");
+                    encode_error(ErrorId::Given(&self.id), &error)
+                }
+            };
+            return Poll::Ready(Some(Ok(json)));
+        }
+        ready!(self.silence.as_mut().poll(cx));
+        let due = Instant::now() + self.every;
+        self.silence.as_mut().reset(due);
+        Poll::Ready(Some(Ok(SPACE)))
+    }
+}
