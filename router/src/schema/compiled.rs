@@ -177,8 +177,6 @@ fn branch(schema: &Value, node: &Map<String, Value>, place: &Place<'_>) -> Optio
     let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| node.contains_key(*keyword))?;
     let branches = node.get(keyword)?.as_array()?;
     let pointer = |at: usize| format!("{}/{keyword}/{at}", place.schema);
-    let one =
-        |mut meant: Box<dyn Iterator<Item = usize> + '_>| meant.next().filter(|_| meant.next().is_none());
     let tagged = (0..branches.len()).filter(|at| {
         let named = members(schema, &pointer(*at));
         let target = named.and_then(|named| members(schema, named.get("$ref")?.as_str()?));
@@ -187,7 +185,12 @@ fn branch(schema: &Value, node: &Map<String, Value>, place: &Place<'_>) -> Optio
     let null = Some(&Value::from("null"));
     let no_null =
         (0..branches.len()).filter(|at| branches[*at].get("type") != null && !place.value.is_null());
-    one(Box::new(tagged)).or_else(|| one(Box::new(no_null))).map(pointer)
+    only(tagged).or_else(|| only(no_null)).map(pointer)
+}
+
+/// The one of them, if there is no other.
+fn only(mut meant: impl Iterator<Item = usize>) -> Option<usize> {
+    meant.next().filter(|_| meant.next().is_none())
 }
 
 /// Whether a branch asks for a constant that the value has, and for none that it has not.

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
+use crate::params;
+
 /// Arrays and objects inside each other; text that nests deeper counts by its bytes.
 const DEPTH: usize = 128;
 
@@ -115,17 +117,10 @@ impl<'a> Reader<'a> {
     fn string(&mut self) -> Option<Cow<'a, str>> {
         let bytes = self.0.as_bytes();
         let mut end = 1;
-        let mut escaped = false;
         while *bytes.get(end)? != b'"' {
-            let escape = bytes[end] == b'\\';
-            escaped |= escape;
-            end += 1 + usize::from(escape);
+            end += 1 + usize::from(bytes[end] == b'\\');
         }
-        let quoted = self.take(end + 1)?;
-        if escaped {
-            return serde_json::from_str(quoted).ok().map(Cow::Owned);
-        }
-        Some(Cow::Borrowed(&quoted[1..end]))
+        params::text(self.take(end + 1)?)
     }
 
     /// `1.0` and `1e2` are integers to many writers: a number counts by its digits and where its point is.
