@@ -10,17 +10,15 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_router::{
-    error::{ErrorCode, McpError},
-    id::RequestId,
-    jsonrpc::{ErrorId, encode_error},
-};
+use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
 use actix_mcp_session::outlet::Head;
 use actix_web::{
     body::{BodySize, MessageBody},
     rt::time::{Instant, Sleep, sleep},
     web::Bytes,
 };
+
+use super::refusal::Refusal;
 
 const SPACE: Bytes = Bytes::from_static(b" ");
 
@@ -55,8 +53,7 @@ impl<F: Future<Output = Head>> MessageBody for JsonBody<F> {
                 Head::Json { json, .. } => json,
                 // a client that takes JSON only gets no stream, so that it was the server's end
                 Head::Events(_) | Head::Cancelled | Head::Ended => {
-                    let error = McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down");
-                    encode_error(ErrorId::Given(&self.id), &error)
+                    Refusal::shutting_down().of(Some(&self.id)).json(ErrorId::Absent)
                 }
             };
             return Poll::Ready(Some(Ok(json)));

@@ -14,6 +14,7 @@ use actix_web::{
         StatusCode,
         header::{ALLOW, CONTENT_TYPE, RETRY_AFTER},
     },
+    web::Bytes,
 };
 
 /// The status of an answer to a request that speaks for itself.
@@ -141,7 +142,6 @@ impl Refusal {
     /// The refusal as a response. `no_id` stands for an id that was not read.
     pub(super) fn response(&self, no_id: ErrorId<'_>) -> HttpResponse {
         log::debug!(code = self.error.code.0; "refused with {}: {}", self.status.as_u16(), self.error.message);
-        let id = self.id.as_ref().map_or(no_id, ErrorId::Given);
         let mut response = HttpResponse::build(self.status);
         response.insert_header((CONTENT_TYPE, "application/json"));
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
@@ -150,6 +150,11 @@ impl Refusal {
         if let Some(seconds) = self.retry_after {
             response.insert_header((RETRY_AFTER, seconds));
         }
-        response.body(encode_error(id, &self.error))
+        response.body(self.json(no_id))
+    }
+
+    /// The body alone.
+    pub(super) fn json(&self, no_id: ErrorId<'_>) -> Bytes {
+        encode_error(self.id.as_ref().map_or(no_id, ErrorId::Given), &self.error)
     }
 }
