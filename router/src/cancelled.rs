@@ -40,8 +40,9 @@ impl Cancellation {
 ///
 /// Over HTTP, from 2026-07-28 on, a client cancels by going: by closing the response, or the connection. Over HTTP/1 that is
 /// noticed at once, on a server that is set to notice it; over HTTP/2 when something is written, which is within a second: a
-/// comment in a stream, and a space before an answer in JSON, whose status is 200 then. Over HTTP/1 a client that has sent further requests of some 256 KiB and more behind a call, and then closes without
-/// a reset, is not noticed either: actix-web reads on when the call has been answered.
+/// comment in a stream, and a space before an answer in JSON, whose status is 200 then. One case goes unnoticed: over HTTP/1,
+/// a client that has sent some 256 KiB of further requests behind a call and then closes without a reset. actix-web reads on
+/// when the call has been answered.
 ///
 /// `Send`: it may be handed to an actor or a spawned task, for whose work it is the only signal.
 #[derive(Clone, Default)]
