@@ -20,6 +20,10 @@ Measures the limit and the example `everything` in turn, and prints a table.
   listens:N    N idle streams of subscriptions/listen: KiB for each
   stdio:N      echo over stdio, N calls at once
 
+  --allocations  count allocations and bytes a call instead, exactly
+  --check        and fail where they are more than bench/cost.txt has
+  --instructions count instructions a call instead (needs valgrind)
+
   --runs N     so many alternated runs of each load (default 5)
   --seconds S  measured time of each run, after a quarter of it to warm up (default 2)
   --unpinned   do not give servers and load generator a processor each
@@ -42,12 +46,25 @@ const LOADS: [&str; 11] = [
     "stdio:64",
 ];
 
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// The loads: processor time, rates, memory.
+    Loads,
+    Allocations {
+        /// Whether they are held against the committed figures.
+        check: bool,
+    },
+    Instructions,
+}
+
 #[derive(Debug)]
 pub(crate) struct Args {
     pub(crate) loads: Vec<Load>,
     pub(crate) runs: usize,
     pub(crate) time: Time,
     pub(crate) pinned: bool,
+    pub(crate) measure: Measure,
     /// Programs in place of those that would be built.
     pub(crate) limit: Option<PathBuf>,
     pub(crate) ours: Option<PathBuf>,
@@ -57,7 +74,7 @@ impl Args {
     /// `None` if help is asked for.
     pub(crate) fn read(args: impl IntoIterator<Item = String>) -> anyhow::Result<Option<Self>> {
         let (mut runs, mut seconds, mut pinned, mut loads) = (5, 2.0, true, Vec::new());
-        let (mut limit, mut ours) = (None, None);
+        let (mut limit, mut ours, mut measure) = (None, None, Measure::Loads);
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
@@ -68,6 +85,9 @@ impl Args {
                 "--limit" => limit = Some(value()?.into()),
                 "--ours" => ours = Some(value()?.into()),
                 "--unpinned" => pinned = false,
+                "--allocations" => measure = Measure::Allocations { check: false },
+                "--check" => measure = Measure::Allocations { check: true },
+                "--instructions" => measure = Measure::Instructions,
                 load => loads.push(read_load(load)?),
             }
         }
@@ -75,7 +95,15 @@ impl Args {
             loads = LOADS.iter().copied().map(read_load).collect::<Result<_, _>>()?;
         }
         let measured = Duration::try_from_secs_f64(seconds).context("--seconds")?;
-        Ok(Some(Self { loads, runs, time: Time { warm: measured / 4, measured }, pinned, limit, ours }))
+        Ok(Some(Self {
+            loads,
+            runs,
+            time: Time { warm: measured / 4, measured },
+            pinned,
+            measure,
+            limit,
+            ours,
+        }))
     }
 }
 

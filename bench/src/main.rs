@@ -5,6 +5,7 @@
 //! Read next: `load` (what is measured), `limit` (what it is held against), `table` (what is printed).
 
 mod args;
+mod cost;
 mod http;
 mod load;
 mod message;
@@ -23,7 +24,8 @@ use std::{
 use anyhow::{Context, ensure};
 
 use crate::{
-    args::{Args, USAGE},
+    args::{Args, Measure, USAGE},
+    cost::Mode,
     load::{Load, Sample, Time},
     server::{Program, pin},
     tally::Tally,
@@ -37,18 +39,25 @@ fn main() -> anyhow::Result<ExitCode> {
         io::stdout().write_all(USAGE.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     };
+    if let Measure::Allocations { check } = args.measure {
+        return count_allocations(args.ours, check);
+    }
     let limit = match &args.limit {
         Some(path) => path.clone(),
-        None => build("limit")?,
+        None => build("limit", true)?,
     };
     let ours = match &args.ours {
         Some(path) => path.clone(),
-        None => build("everything")?,
+        None => build("everything", true)?,
     };
     // after the builds, which may use all processors
     let pinned = args.pinned && pin(PROCESSORS.1);
-    let program = |name, path| Program { name, path, processor: pinned.then_some(PROCESSORS.0) };
+    let program =
+        |name, path| Program { processor: pinned.then_some(PROCESSORS.0), ..Program::new(name, path) };
     let (limit, ours) = (program("limit", limit), program("ours", ours));
+    if args.measure == Measure::Instructions {
+        return count_instructions(&limit, &ours);
+    }
 
     let mut out = io::stdout().lock();
     let placed = if pinned { "a processor each for server and load" } else { "unpinned" };
@@ -104,13 +113,61 @@ async fn sample(load: Load, program: &Program, time: Time, wrong: &mut Vec<Strin
     sample.ok()
 }
 
-/// Builds a program of this package as it is shipped; where it is then.
-fn build(bin: &str) -> anyhow::Result<PathBuf> {
+/// Counts what each mode allocates, in the profile that this was built with or by the program that is given.
+fn count_allocations(counted: Option<PathBuf>, check: bool) -> anyhow::Result<ExitCode> {
+    let counted = match counted {
+        Some(path) => path,
+        None => build("counted", !cfg!(debug_assertions))?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "| mode | limit: allocations | bytes | ours: allocations | bytes |\n|---|---|---|---|---|"
+    )?;
+    let (mut passed, mut failed) = (0, 0);
+    for mode in Mode::ALL {
+        let count = |name| cost::allocations(mode, Program::new(name, counted.clone()));
+        let limit = runtime.block_on(count("limit"))?;
+        let ours = runtime.block_on(count("ours"))?;
+        let [limit, ours_cells] =
+            [limit, ours].map(|cost| format!("{:.1} | {:.0}", cost.allocations, cost.bytes));
+        writeln!(out, "| {} | {limit} | {ours_cells} |", mode.name())?;
+        match cost::check(mode, ours) {
+            Ok(()) => passed += 1,
+            Err(error) => {
+                failed += 1;
+                eprintln!("{error:#}");
+            }
+        }
+    }
+    if check {
+        writeln!(out, "{passed} passed, {failed} failed")?;
+    }
+    Ok(if check && failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Counts what each mode takes in instructions.
+fn count_instructions(limit: &Program, ours: &Program) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "| mode | limit: instructions | ours | ratio |\n|---|---|---|---|")?;
+    for mode in Mode::ALL {
+        let limit = runtime.block_on(cost::instructions(mode, limit))?;
+        let ours = runtime.block_on(cost::instructions(mode, ours))?;
+        writeln!(out, "| {} | {limit:.0} | {ours:.0} | {:.2} |", mode.name(), ours / limit)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds a program of this package, as it is shipped or for tests; where it is then.
+fn build(bin: &str, release: bool) -> anyhow::Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--locked", "-p", "actix-mcp-bench", "--bin", bin]);
+    cargo.args(["build", "--locked", "-p", "actix-mcp-bench", "--bin", bin]);
+    cargo.args(release.then_some("--release"));
     ensure!(cargo.status().context("cargo does not start")?.success(), "a server does not build");
     let this = std::env::current_exe()?;
     let profile = this.parent().context("no folder")?;
-    // `release` beside whatever this was built as
-    Ok(profile.with_file_name("release").join(bin))
+    // beside whatever this was built as
+    Ok(profile.with_file_name(if release { "release" } else { "debug" }).join(bin))
 }

@@ -13,6 +13,10 @@ use tokio::{
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) path: PathBuf,
+    /// Come before those of the transport.
+    pub(crate) args: Vec<String>,
+    /// Whether standard error is kept, for [`Child::wait_with_output`].
+    pub(crate) stderr: bool,
     /// Runs on this processor alone, so that it does not compete with the load generator.
     pub(crate) processor: Option<u32>,
 }
@@ -22,10 +26,15 @@ pub(crate) struct Program {
 pub(crate) struct Listening {
     pub(crate) address: SocketAddr,
     pub(crate) pid: u32,
-    _child: Child,
+    child: Child,
 }
 
 impl Program {
+    /// A program that runs wherever there is a processor.
+    pub(crate) fn new(name: &'static str, path: PathBuf) -> Self {
+        Self { name, path, args: Vec::new(), stderr: false, processor: None }
+    }
+
     fn command(&self, args: &[&str]) -> Command {
         let mut command = match self.processor {
             Some(processor) => {
@@ -35,8 +44,18 @@ impl Program {
             }
             None => Command::new(&self.path),
         };
-        command.args(args).kill_on_drop(true).stderr(Stdio::inherit()).stdout(Stdio::piped());
+        command.args(&self.args).args(args).kill_on_drop(true).stdout(Stdio::piped());
+        command.stderr(if self.stderr { Stdio::piped() } else { Stdio::inherit() });
         command
+    }
+
+    /// The same under valgrind, which counts instructions. It reports to standard error, which is kept.
+    pub(crate) fn under_valgrind(&self) -> Self {
+        let tool = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
+        let mut args = tool.map(str::to_owned).to_vec();
+        args.push(self.path.to_string_lossy().into_owned());
+        args.extend(self.args.iter().cloned());
+        Self { path: "valgrind".into(), args, stderr: true, ..self.clone() }
     }
 
     /// Starts it on a free port. It prints its URL when it listens.
@@ -48,7 +67,7 @@ impl Program {
         BufReader::new(stdout).read_line(&mut line).await?;
         let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
         let address = address.with_context(|| format!("{}: no URL but {line:?}", self.name))?.parse()?;
-        Ok(Listening { address, pid, _child: child })
+        Ok(Listening { address, pid, child })
     }
 
     /// Starts it on a pair of pipes.
@@ -57,6 +76,15 @@ impl Program {
             .stdin(Stdio::piped())
             .spawn()
             .with_context(|| format!("{} does not start", self.name))
+    }
+}
+
+impl Listening {
+    /// Asks the server to end; it may take a while.
+    pub(crate) async fn terminate(self) -> anyhow::Result<Child> {
+        let kill = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status().await?;
+        anyhow::ensure!(kill.success(), "the server cannot be ended");
+        Ok(self.child)
     }
 }
 
