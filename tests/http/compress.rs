@@ -6,14 +6,17 @@
 use std::time::Duration;
 
 use actix_mcp::testing::paused;
-use actix_web::{App, middleware::Compress};
+use actix_web::{
+    App,
+    middleware::{Compress, Condition},
+};
 use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
     client::Request,
     fixture::server,
-    served::{Client, Served, call_with_progress, initialize, message, modern},
+    served::{Client, Served, call_with_progress, initialize, message, modern, modern_call},
 };
 
 const ENCODINGS: (&str, &str) = ("Accept-Encoding", "gzip, br, zstd");
@@ -67,4 +70,42 @@ async fn behind_an_encoder_a_single_answer_is_compressed() {
     assert_eq!(compressed[..2], [0x1f, 0x8b]);
     let plain = client.send(&list).await.expect(200).await.bytes().await;
     assert!(compressed.len() < plain.len() / 2);
+}
+
+// C108: RFC 9110, 8.4 has it that `identity` SHOULD NOT be sent; `Compress` leaves nothing else alone
+#[actix_web::test]
+async fn a_stream_says_that_it_is_not_encoded_only_where_an_encoder_could_act() {
+    paused();
+    for compress in [false, true] {
+        let server = server();
+        let app =
+            App::new().wrap(Condition::new(compress, Compress::default())).service(server.scope("/mcp"));
+        let served = Served::app(app).await;
+        let client = Client::open_with(&served, initialize("2025-11-25"), &[]).await;
+        let own = json!({ "name": "progress", "arguments": { "n": 1, "ms": 1 }, "_meta": { "progressToken": "p" } });
+        for request in [
+            client.dress(Request::get()),
+            modern_call(1, "slow", json!({ "ms": 1000, "tag": "x" })),
+            modern(1, "tools/call", own),
+            modern(1, "subscriptions/listen", json!({ "notifications": {} })),
+            modern(1, "tools/list", json!({})).set("Accept", "text/event-stream"),
+        ] {
+            let response = served.send(&request).await.expect(200).await;
+            assert_eq!(response.header("content-type"), Some("text/event-stream"));
+            assert_eq!(response.header("content-encoding"), None);
+            let response = served.send(&request.header(ENCODINGS.0, ENCODINGS.1)).await.expect(200).await;
+            assert_eq!(response.header("content-encoding"), Some("identity"));
+            assert_ne!(response.header("vary"), Some("accept-encoding"));
+        }
+        for (id, coding) in [(1, None), (2, Some("identity"))] {
+            let call = client.request(&call_with_progress(id, "progress", json!({ "n": 1, "ms": 1 }), id));
+            let call = coding.iter().fold(call, |call, _| call.header(ENCODINGS.0, ENCODINGS.1));
+            let response = served.send(&call).await.expect(200).await;
+            assert_eq!(response.header("content-encoding"), coding);
+            assert_eq!(response.messages().await.len(), 2);
+        }
+        let list = client.request(&message(1, "tools/list", json!({})));
+        let response = client.send(&list.header("Accept-Encoding", "identity")).await.expect(200).await;
+        assert_eq!(response.header("content-encoding"), None, "a single answer");
+    }
 }

@@ -21,6 +21,7 @@ mod foreign;
 mod gate;
 mod goers;
 mod h2c;
+mod http_1_0;
 #[path = "../wire/interview.rs"]
 mod interview;
 mod kept;
@@ -50,4 +51,5 @@ mod talkers;
 mod times;
 #[path = "../wire/turns.rs"]
 mod turns;
+mod upgrades;
 mod workers;

@@ -11,7 +11,7 @@ use actix_web::{
     HttpResponse,
     http::{
         StatusCode,
-        header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
+        header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
     },
     web::Bytes,
 };
@@ -86,8 +86,6 @@ fn stream_head() -> actix_web::HttpResponseBuilder {
     response
         .insert_header((CONTENT_TYPE, "text/event-stream"))
         .insert_header((CACHE_CONTROL, "no-cache, no-transform"))
-        // an encoder would hold events back until its buffer is full
-        .insert_header((CONTENT_ENCODING, "identity"))
         .insert_header((X_ACCEL_BUFFERING, "no"));
     response
 }

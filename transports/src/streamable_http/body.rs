@@ -11,7 +11,10 @@ use actix_web::{
 };
 use futures_util::Stream;
 
-use super::refusal::{Refusal, Refused};
+use super::{
+    connection::body_is_connection,
+    refusal::{Refusal, Refused},
+};
 use crate::server::Server;
 
 /// Reads the body. One that arrives in one piece is not copied.
@@ -22,10 +25,18 @@ pub(super) async fn read(payload: Payload, request: &HttpRequest, server: &Serve
     if announced.is_some_and(|length: u64| length > limit as u64) {
         return Err(Refusal::too_large(limit).into());
     }
+    // what is left of a body that does not end by itself; one without a length is empty (RFC 9112, 6.3)
+    let mut left = body_is_connection(request).then(|| announced.unwrap_or_default());
     let mut payload = std::pin::pin!(payload.into_inner());
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
-    while let Some(chunk) = next(payload.as_mut(), server).await? {
+    while left != Some(0)
+        && let Some(mut chunk) = next(payload.as_mut(), server).await?
+    {
+        if let Some(left) = &mut left {
+            chunk.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+            *left -= chunk.len() as u64;
+        }
         let so_far = first.as_ref().map_or(0, Bytes::len) + rest.len();
         if so_far + chunk.len() > limit {
             return Err(Refusal::too_large(limit).into());

@@ -7,6 +7,7 @@
 
 mod answer;
 mod body;
+mod connection;
 mod cors;
 mod delete;
 mod get;
@@ -72,17 +73,22 @@ impl Endpoint {
 
     async fn serve(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
         self.warn_of_bare_server(&request);
-        let origin = match self.options().allowed.check_origin(&request) {
+        let response = self.respond(&request, payload).await;
+        connection::fit(&request, response)
+    }
+
+    async fn respond(&self, request: &HttpRequest, payload: web::Payload) -> HttpResponse {
+        let origin = match self.options().allowed.check_origin(request) {
             Ok(origin) => origin,
             // nobody may read this one, and caches must know that it depends on the origin
             Err(refused) => return cors::allow(refused.response(ErrorId::Absent), None),
         };
-        let response = match self.options().allowed.check_host(&request) {
+        let response = match self.options().allowed.check_host(request) {
             Err(refused) => refused.response(ErrorId::Absent),
-            Ok(()) if request.method() == Method::OPTIONS => cors::preflight(&request),
+            Ok(()) if request.method() == Method::OPTIONS => cors::preflight(request),
             Ok(()) => {
-                let response = self.dispatch(&request, payload).await;
-                response.unwrap_or_else(|refused| refused.response(self.no_id(&request)))
+                let response = self.dispatch(request, payload).await;
+                response.unwrap_or_else(|refused| refused.response(self.no_id(request)))
             }
         };
         cors::allow(response, origin.as_ref())
