@@ -25,6 +25,7 @@ mod http_1_0;
 #[path = "../wire/interview.rs"]
 mod interview;
 mod kept;
+mod labels;
 mod limits;
 mod listens;
 mod listens_workers;

@@ -6,11 +6,14 @@ use actix_mcp_router::{
 };
 use actix_mcp_session::outlet::Accepts;
 use actix_web::{
-    HttpMessage, HttpRequest,
-    http::header::{ACCEPT, CONTENT_TYPE, HeaderName},
+    HttpRequest,
+    http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderName},
 };
 
-use super::refusal::{Refusal, Refused};
+use super::{
+    media::{self, Media},
+    refusal::{Refusal, Refused},
+};
 
 /// The session a request belongs to.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -60,40 +63,42 @@ fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
     if ranges.peek().is_none() {
         return true;
     }
-    let ranges = ranges.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    let ranges = ranges.filter_map(|value| value.to_str().ok()).flat_map(media::elements);
     let matching = ranges.filter_map(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let (range_kind, range_subtype) = parts.next()?.split_once('/')?;
-        let specific = match (range_kind, range_subtype) {
-            ("*", "*") => 0,
-            (range_kind, "*") if range_kind.eq_ignore_ascii_case(kind) => 1,
-            (range_kind, range_subtype)
-                if range_kind.eq_ignore_ascii_case(kind) && range_subtype.eq_ignore_ascii_case(subtype) =>
-            {
-                2
-            }
-            _ => return None,
-        };
-        let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        let refused =
-            quality.is_some_and(|quality| quality.parse::<f32>().is_ok_and(|quality| quality <= 0.0));
-        Some((specific, !refused))
+        let range = Media::range(range)?;
+        let ranges = [("*", "*"), (kind, "*"), (kind, subtype)];
+        let specific = ranges.iter().rposition(|(kind, subtype)| range.is(kind, subtype))?;
+        let quality = range.values("q").next().and_then(|quality| quality.parse::<f32>().ok());
+        Some((specific, quality.is_none_or(|quality| quality > 0.0)))
     });
     matching.max_by_key(|(specific, _)| *specific).is_some_and(|(_, taken)| taken)
 }
 
 /// Refuses what is not JSON in UTF-8, and with it what a web page may send without asking first.
 pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
+    let mut values = request.headers().get_all(CONTENT_TYPE);
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return Err(Refusal::media_type().into());
+    };
     // as nearly every client writes it; the rest is worth a parser
-    if request.headers().get(CONTENT_TYPE).is_some_and(|value| value == "application/json") {
-        return Ok(());
-    }
-    let mime = request.mime_type().ok().flatten().ok_or_else(Refusal::media_type)?;
-    let charset = mime.get_param("charset").is_none_or(|charset| charset == "utf-8");
-    if mime.type_() == "application" && mime.subtype() == "json" && mime.suffix().is_none() && charset {
-        return Ok(());
-    }
-    Err(Refusal::media_type().into())
+    let is_json = value == "application/json"
+        || value
+            .to_str()
+            .ok()
+            .and_then(Media::parse)
+            .is_some_and(|media| media.is("application", "json") && media.is_utf_8());
+    if is_json { Ok(()) } else { Err(Refusal::media_type().into()) }
+}
+
+/// Refuses a body that is labelled as compressed: nothing here decodes one.
+// RFC 9110, 8.4: codings that were applied; `identity` is none
+pub(super) fn content_encoding(request: &HttpRequest) -> Result<(), Refused> {
+    let mut codings = request.headers().get_all(CONTENT_ENCODING);
+    let none = codings.all(|value| {
+        let mut codings = value.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+        codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+    });
+    if none { Ok(()) } else { Err(Refusal::content_encoding().into()) }
 }
 
 /// The one value of a header, as text; `None` where it is absent.

@@ -13,6 +13,7 @@ mod delete;
 mod get;
 mod headers;
 mod json;
+mod media;
 mod modern;
 mod options;
 mod origin;
@@ -107,6 +108,7 @@ impl Endpoint {
             Method::POST => {
                 let accepts = headers::accepts(request, self.options().prefer_json)?;
                 headers::content_type(request)?;
+                headers::content_encoding(request)?;
                 let body = body::read(payload, request, &self.server).await?;
                 self.post(request, accepts, body).await
             }

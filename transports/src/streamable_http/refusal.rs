@@ -12,7 +12,7 @@ use actix_web::{
     HttpResponse,
     http::{
         StatusCode,
-        header::{ALLOW, CONTENT_TYPE, RETRY_AFTER},
+        header::{ACCEPT_ENCODING, ALLOW, CONTENT_TYPE, HeaderName, RETRY_AFTER},
     },
     web::Bytes,
 };
@@ -49,13 +49,13 @@ pub(super) struct Refusal {
     /// The request's id, if it was read.
     id: Option<RequestId>,
     retry_after: Option<u32>, // seconds
-    /// The methods that are allowed, where this one is not.
-    allow: &'static str,
+    /// What would be taken instead: the methods that are allowed, or the codings.
+    instead: Option<(HeaderName, &'static str)>,
 }
 
 impl Refusal {
     fn new(status: StatusCode, error: McpError) -> Self {
-        Self { status, error, id: None, retry_after: None, allow: METHODS }
+        Self { status, error, id: None, retry_after: None, instead: None }
     }
 
     fn request(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
@@ -81,12 +81,17 @@ impl Refusal {
     }
 
     pub(super) fn method() -> Self {
-        Self::request(StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed here")
+        Self::method_of(METHODS)
     }
 
     /// The same where no revision with sessions is served.
     pub(super) fn only_post() -> Self {
-        Self { allow: "POST, OPTIONS", ..Self::method() }
+        Self::method_of("POST, OPTIONS")
+    }
+
+    fn method_of(allowed: &'static str) -> Self {
+        let refusal = Self::request(StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed here");
+        Self { instead: Some((ALLOW, allowed)), ..refusal }
     }
 
     /// A request that speaks for itself is refused before it is served.
@@ -100,8 +105,15 @@ impl Refusal {
     }
 
     pub(super) fn media_type() -> Self {
-        let message = "`Content-Type` must be application/json in UTF-8";
+        let message = "`Content-Type` must be there once, and be application/json in UTF-8";
         Self::request(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+    }
+
+    // RFC 9110, 15.5.16: Accept-Encoding tells a refused coding from a refused type
+    pub(super) fn content_encoding() -> Self {
+        let message = "`Content-Encoding` must be identity, or absent: compressed bodies are not decoded";
+        let refusal = Self::request(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
+        Self { instead: Some((ACCEPT_ENCODING, "identity")), ..refusal }
     }
 
     pub(super) fn too_large(limit: usize) -> Self {
@@ -144,8 +156,8 @@ impl Refusal {
         log::debug!(code = self.error.code.0; "refused with {}: {}", self.status.as_u16(), self.error.message);
         let mut response = HttpResponse::build(self.status);
         response.insert_header((CONTENT_TYPE, "application/json"));
-        if self.status == StatusCode::METHOD_NOT_ALLOWED {
-            response.insert_header((ALLOW, self.allow));
+        if let Some(instead) = &self.instead {
+            response.insert_header(instead.clone());
         }
         if let Some(seconds) = self.retry_after {
             response.insert_header((RETRY_AFTER, seconds));
