@@ -37,6 +37,7 @@ mod nginx;
 mod order;
 mod origins;
 mod owner;
+mod preflights;
 mod races;
 mod readers;
 mod refused;
@@ -52,5 +53,6 @@ mod talkers;
 mod times;
 #[path = "../wire/turns.rs"]
 mod turns;
+mod unix;
 mod upgrades;
 mod workers;

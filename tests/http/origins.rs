@@ -128,7 +128,7 @@ async fn a_preflight_allows_what_browsers_ask_for_without_a_session() {
     paused();
     let server = server().allow_origin(APP);
     let served = Served::new(&server).await;
-    let asked = "content-type,accept,authorization,mcp-protocol-version,mcp-session-id,last-event-id,mcp-method,mcp-name,mcp-param-region,x-evil";
+    let asked = "content-type,accept,authorization,mcp-protocol-version,mcp-session-id,last-event-id,mcp-method,mcp-name,mcp-param-region,x-own";
     let request = Request::new("OPTIONS")
         .header("Origin", APP)
         .header("Access-Control-Request-Method", "POST")
@@ -140,10 +140,9 @@ async fn a_preflight_allows_what_browsers_ask_for_without_a_session() {
         value.split(',').map(|item| item.trim().to_owned()).collect::<Vec<_>>()
     };
     let headers = list("access-control-allow-headers");
-    for header in asked.split(',').filter(|header| *header != "x-evil") {
+    for header in asked.split(',') {
         assert!(headers.iter().any(|allowed| allowed == header), "{header} in {headers:?}");
     }
-    assert!(!headers.iter().any(|allowed| allowed == "x-evil"));
     let methods = list("access-control-allow-methods");
     assert!(["get", "post", "delete"].iter().all(|method| methods.iter().any(|allowed| allowed == method)));
     assert!(response.header("access-control-max-age").is_some());

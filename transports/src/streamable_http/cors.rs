@@ -9,7 +9,7 @@ use actix_web::{
     },
 };
 
-use super::refusal::METHODS;
+use super::{media::is_token, refusal::METHODS};
 
 /// What a client may send.
 const SENT: &str = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
@@ -17,6 +17,10 @@ const SENT: &str = "accept, authorization, content-type, last-event-id, mcp-meth
 const READ: &str = "Mcp-Session-Id, WWW-Authenticate";
 /// How long a browser may remember it.
 const MAX_AGE: u32 = 600; // seconds
+
+/// How many headers beside those of the protocol a page may send, and how long their names may be together.
+const ASKED_MAX: usize = 64;
+const ASKED_MAX_BYTES: usize = 4096;
 
 /// Answers OPTIONS. The Origin header has passed the check.
 pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
@@ -27,16 +31,24 @@ pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
         .finish()
 }
 
-/// The headers of the protocol, and those of `Mcp-Param-*` that the request names: a wildcard does not stand for these.
+/// The headers of the protocol, and those that an allowed origin asks for, such as `Mcp-Param-*` or an application's own: by
+/// name, since a wildcard stands neither for `Authorization` nor for requests with credentials.
 fn allowed_headers(request: &HttpRequest) -> String {
-    let wanted = request.headers().get(ACCESS_CONTROL_REQUEST_HEADERS).and_then(|value| value.to_str().ok());
-    let params = wanted.unwrap_or_default().split(',').map(|name| name.trim().to_ascii_lowercase());
-    // whatever a tool may name: any header name
-    let params = params.filter(|name| {
-        name.strip_prefix("mcp-param-").is_some_and(|rest| !rest.is_empty())
-            && HeaderName::from_bytes(name.as_bytes()).is_ok()
-    });
-    params.fold(SENT.to_owned(), |all, name| all + ", " + &name)
+    let headers = request.headers();
+    let mut allowed = SENT.to_owned();
+    let asked = headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).filter(|_| headers.contains_key(ORIGIN));
+    let names = asked.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    // `HeaderName` puts a name into lower case, and would take a quote for a part of it
+    let names = names.map(str::trim).filter(|name| is_token(name));
+    let names = names.filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok());
+    for name in names.take(ASKED_MAX) {
+        let known = allowed.split(", ").any(|known| known == name.as_str());
+        if !known && allowed.len() + name.as_str().len() <= SENT.len() + ASKED_MAX_BYTES {
+            allowed.push_str(", ");
+            allowed.push_str(name.as_str());
+        }
+    }
+    allowed
 }
 
 /// Lets the origin read a response, whatever its status.

@@ -54,24 +54,37 @@ impl fmt::Debug for HttpOptions {
     }
 }
 
-/// What cannot be allowed, as it is none.
+/// What can never match the `Origin` or `Host` of a request, and so cannot be allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAllowable {
-    /// No origin.
-    #[error("{0:?} is no origin: write scheme://host or scheme://host:port")]
-    Origin(String),
-    /// No host.
-    #[error("{0:?} is no host")]
-    Host(String),
+    /// As an origin.
+    #[error("{origin:?} is not an origin that can be allowed: {why}")]
+    Origin {
+        /// What was given.
+        origin: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// As a host.
+    #[error("{host:?} is not a host that can be allowed: {why}")]
+    Host {
+        /// What was given.
+        host: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
 }
 
 impl Server {
-    /// Allows web pages of this origin, such as `https://app.example`, beside those of the loopback interface.
+    /// Allows pages of this origin, such as `https://app.example`, beside the web pages of the loopback interface; pages of
+    /// any other are refused with 403. The scheme may be any: `chrome-extension://ID`, `moz-extension://ID`,
+    /// `vscode-webview://ID`, `tauri://localhost` and `app://.` are origins, too (RFC 6454). Scheme, host and port must be
+    /// the same; case does not matter, and the port of http and https may be left out where it is 80 or 443.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if it is not `http[s]://host[:port]`.
+    /// With the caller's line, if no request can have such an origin: `null`, a wildcard, a path, a slash at the end, a user.
     #[must_use]
     #[track_caller]
     pub fn allow_origin(self, origin: &str) -> Self {
@@ -82,17 +95,31 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If it is no origin.
+    /// If no request can have such an origin.
     pub fn try_allow_origin(mut self, origin: &str) -> Result<Self, NotAllowable> {
-        if self.http.allowed.origin(origin) { Ok(self) } else { Err(NotAllowable::Origin(origin.to_owned())) }
+        match self.http.allowed.origin(origin) {
+            Ok(()) => Ok(self),
+            Err(why) => Err(NotAllowable::Origin { origin: origin.to_owned(), why }),
+        }
+    }
+
+    /// Allows pages of every origin, and those that have none (`Origin: null`).
+    ///
+    /// Only for a server where every request is authenticated by something that a page must have been given, such as a bearer
+    /// token in `Authorization`. On any other, every page that a user opens can call the tools: a cookie, a client certificate,
+    /// an address of the local network or a loopback socket is not such a thing, since a browser brings it along by itself.
+    #[must_use]
+    pub fn allow_any_origin(mut self) -> Self {
+        self.http.allowed.any_origin();
+        self
     }
 
     /// Allows requests for this host, under any port, beside the names of the loopback interface, and checks the Host header
-    /// on every socket; without it, on loopback sockets only.
+    /// on every socket; without it, on loopback sockets only. A Unix socket is not one of these.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if it is no host.
+    /// With the caller's line, if no request can be for such a host: a wildcard, a URL, a path, a user.
     #[must_use]
     #[track_caller]
     pub fn allow_host(self, host: &str) -> Self {
@@ -103,9 +130,12 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If it is no host.
+    /// If no request can be for such a host.
     pub fn try_allow_host(mut self, host: &str) -> Result<Self, NotAllowable> {
-        if self.http.allowed.host(host) { Ok(self) } else { Err(NotAllowable::Host(host.to_owned())) }
+        match self.http.allowed.host(host) {
+            Ok(()) => Ok(self),
+            Err(why) => Err(NotAllowable::Host { host: host.to_owned(), why }),
+        }
     }
 
     /// Does not check the Host header: for a server behind a proxy that has checked it.

@@ -3,15 +3,11 @@
 //! **Invariant:** origins are compared as parsed scheme, host and port, never as text.
 // MCP 2025-11-25 basic/transports, Security Warning: MUST validate the Origin header; 403 if it is invalid
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use actix_web::{
     HttpRequest,
-    http::{
-        Uri,
-        header::{HOST, HeaderValue, ORIGIN},
-        uri::Authority,
-    },
+    http::header::{HOST, HeaderValue, ORIGIN},
 };
 
 use super::{
@@ -21,58 +17,149 @@ use super::{
 
 /// The names of this machine's loopback interface.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+/// How much of a refused header is logged.
+const SHOWN: usize = 128; // bytes
 
 /// Which origins and hosts are allowed beside those of the loopback interface.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowed {
     origins: Vec<Origin>,
+    any_origin: bool,
     hosts: Vec<String>,
     any_host: bool,
 }
 
-/// A web origin.
+/// An origin (RFC 6454): of a web page, or of what an extension or a desktop shell shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
-    https: bool,
+    scheme: String,
+    /// Empty with schemes that have none, such as `file`.
     host: String,
-    port: u16,
+    /// The scheme's own where none is written, if it has one.
+    port: Option<u16>,
 }
 
+/// Why an origin or a host can never match what a client sends.
+type Why = &'static str;
+
 impl Origin {
-    /// Reads `scheme://host[:port]` of http or https; nothing else is an origin of a web page.
-    fn parse(text: &str) -> Option<Self> {
-        let uri: Uri = text.parse().ok()?;
-        let authority = uri.authority()?;
-        let https = match uri.scheme_str()? {
-            "https" => true,
-            "http" => false,
-            _ => return None,
+    /// Reads `scheme://host[:port]`, of any scheme.
+    fn parse(text: &str) -> Result<Self, Why> {
+        if text.eq_ignore_ascii_case("null") {
+            return Err("`null` names no page, as any page can send it; see `Server::allow_any_origin`");
+        }
+        let (scheme, authority) =
+            text.split_once("://").ok_or("write scheme://host or scheme://host:port")?;
+        if !is_scheme(scheme) {
+            return Err("a scheme is a letter, and then letters, digits, `+`, `-` and `.`");
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        let default = match &*scheme {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ if authority.is_empty() => return Ok(Self { scheme, host: String::new(), port: None }),
+            _ => None,
         };
-        let (host, port) = split(authority)?;
-        let default = if https { 443 } else { 80 };
-        // no path, not even an empty one, nor anything else after the authority
-        let plain = text.split_once("://").is_some_and(|(_, rest)| rest == authority.as_str());
-        plain.then(|| Self { https, host, port: port.unwrap_or(default) })
+        let (host, port) = host_and_port(authority)?;
+        if default.is_some() && !is_written_by_browsers(&host) {
+            return Err("no browser sends such a host");
+        }
+        Ok(Self { scheme, host, port: port.or(default) })
     }
+
+    fn is_loopback(&self) -> bool {
+        matches!(&*self.scheme, "http" | "https") && LOOPBACK.contains(&&*self.host)
+    }
+}
+
+/// Whether the origin of a web page can have this host: browsers take apart what is escaped, and what is a number is an
+/// address in four parts.
+// WHATWG URL, 3.5
+fn is_written_by_browsers(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let number = match last.strip_prefix("0x") {
+        Some(hex) => hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => last.bytes().all(|byte| byte.is_ascii_digit()),
+    };
+    host.starts_with('[')
+        || host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+            && (!number || host.parse::<Ipv4Addr>().is_ok())
+}
+
+// RFC 3986, 3.1
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// Reads `host[:port]`; the host is in lower case, an IPv6 address as everybody writes it.
+fn host_and_port(authority: &str) -> Result<(String, Option<u16>), Why> {
+    if authority.contains('@') {
+        return Err("no user stands before a host");
+    }
+    if authority.contains(['/', '?', '#', '\\']) {
+        return Err("nothing follows host and port, not even a slash");
+    }
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => {
+            let address: Ipv6Addr =
+                address.parse().map_err(|_| "there is no IPv6 address in the brackets")?;
+            (format!("[{address}]"), port)
+        }
+        None => {
+            let end = authority.find(':').unwrap_or(authority.len());
+            let (host, port) = authority.split_at_checked(end).unwrap_or_default();
+            (name(host)?, port)
+        }
+    };
+    Ok((host, read_port(port)?))
+}
+
+/// A host that is no IPv6 address, in lower case.
+fn name(host: &str) -> Result<String, Why> {
+    if host.contains('*') {
+        return Err("`*` stands for nothing: allow each by its name, or any");
+    }
+    if !host.is_ascii() {
+        return Err("write a host as it is sent: a name that is not ASCII as `xn--..`");
+    }
+    if host.is_empty()
+        || !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=%".contains(&byte))
+    {
+        return Err("there is no host");
+    }
+    Ok(host.to_ascii_lowercase())
+}
+
+/// Reads what comes after a host: nothing, or a colon and a port.
+fn read_port(text: &str) -> Result<Option<u16>, Why> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let digits = text.strip_prefix(':').filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let port = digits.and_then(|digits| digits.parse().ok());
+    port.map(Some).ok_or("a port is a number up to 65535")
 }
 
 impl Allowed {
-    /// Allows an origin; `false` if it is none.
-    #[must_use]
-    pub(crate) fn origin(&mut self, text: &str) -> bool {
-        let origin = Origin::parse(text);
-        let valid = origin.is_some();
-        self.origins.extend(origin);
-        valid
+    /// Allows an origin.
+    pub(crate) fn origin(&mut self, text: &str) -> Result<(), Why> {
+        self.origins.push(Origin::parse(text)?);
+        Ok(())
     }
 
-    /// Allows a host, under any port; `false` if it is none.
-    #[must_use]
-    pub(crate) fn host(&mut self, text: &str) -> bool {
-        let host = host(text);
-        let valid = host.is_some();
-        self.hosts.extend(host);
-        valid
+    pub(crate) fn any_origin(&mut self) {
+        self.any_origin = true;
+    }
+
+    /// Allows a host, under any port.
+    pub(crate) fn host(&mut self, text: &str) -> Result<(), Why> {
+        if text.contains("://") {
+            return Err("write it without a scheme");
+        }
+        let (host, _) = host_and_port(text)?;
+        self.hosts.push(host);
+        Ok(())
     }
 
     pub(crate) fn any_host(&mut self) {
@@ -86,18 +173,24 @@ impl Allowed {
             (false, true) => "loopback Hosts on loopback sockets, any elsewhere".to_owned(),
             (false, false) => format!("loopback Hosts and {:?}", self.hosts),
         };
-        format!("loopback Origins and {} more; {hosts}", self.origins.len())
+        match self.any_origin {
+            true => format!("any Origin; {hosts}"),
+            false => format!("loopback Origins and {} more; {hosts}", self.origins.len()),
+        }
     }
 
     /// Refuses a request from a page that is not allowed. Gives the Origin header, where there is one.
     pub(super) fn check_origin(&self, request: &HttpRequest) -> Result<Option<HeaderValue>, Refused> {
         let mut origins = request.headers().get_all(ORIGIN);
-        let origin = origins.next();
-        if origins.next().is_some() || !origin.is_none_or(|origin| self.takes_origin(origin)) {
-            log::warn!("refused a request of an Origin that is not allowed");
-            return Err(Refusal::forbidden("`Origin` is not allowed").into());
+        let (origin, another) = (origins.next(), origins.next());
+        match origin {
+            Some(origin) if another.is_some() || !self.takes_origin(origin) => {
+                let origins = shown(request.headers().get_all(ORIGIN).map(HeaderValue::as_bytes));
+                log::warn!("refused a request of the Origin {origins}; `Server::allow_origin` allows one");
+                Err(Refusal::forbidden("`Origin` is not allowed").into())
+            }
+            origin => Ok(origin.cloned()),
         }
-        Ok(origin.cloned())
     }
 
     /// Refuses a request through a name that is not allowed.
@@ -105,24 +198,31 @@ impl Allowed {
         if self.takes_host(request) {
             return Ok(());
         }
-        log::warn!("refused a request for a Host that is not allowed");
+        let target = request.uri().authority().map(|target| target.as_str().as_bytes());
+        let hosts =
+            shown(target.into_iter().chain(request.headers().get_all(HOST).map(HeaderValue::as_bytes)));
+        log::warn!("refused a request for the Host {hosts}; `Server::allow_host` allows one");
         Err(Refusal::forbidden("`Host` is not allowed").into())
     }
 
     fn takes_origin(&self, origin: &HeaderValue) -> bool {
-        let origin = origin.to_str().ok().and_then(Origin::parse);
-        origin.is_some_and(|origin| LOOPBACK.contains(&&*origin.host) || self.origins.contains(&origin))
+        if self.any_origin {
+            return true;
+        }
+        let origin = origin.to_str().ok().and_then(|origin| Origin::parse(origin).ok());
+        origin.is_some_and(|origin| origin.is_loopback() || self.origins.contains(&origin))
     }
 
-    /// Whether the Host header matters on a socket with this address of its own.
-    fn checks_host(&self, local: IpAddr) -> bool {
+    /// Whether the Host header matters on a socket with this address of its own; `None` is a Unix socket, which no page reaches.
+    fn checks_host(&self, local: Option<IpAddr>) -> bool {
         // on a socket of both families, 127.0.0.1 is ::ffff:127.0.0.1
-        !self.any_host && (!self.hosts.is_empty() || local.to_canonical().is_loopback())
+        let loopback = local.is_some_and(|local| local.to_canonical().is_loopback());
+        !self.any_host && (!self.hosts.is_empty() || loopback)
     }
 
     /// Against DNS rebinding: a name of somebody else's that points to the loopback interface is not taken.
     fn takes_host(&self, request: &HttpRequest) -> bool {
-        if !self.checks_host(sockets::local_addr(request).ip()) {
+        if !self.checks_host(sockets::local_addr(request).map(|local| local.ip())) {
             return true;
         }
         // HTTP/2 names it in the request line, HTTP/1 may there too, and then both count, whichever of them an application
@@ -135,7 +235,7 @@ impl Allowed {
     }
 
     fn takes(&self, named: &str) -> bool {
-        is_loopback(named) || host(named).is_some_and(|host| self.hosts.contains(&host))
+        is_loopback(named) || host_and_port(named).is_ok_and(|(host, _)| self.hosts.contains(&host))
     }
 }
 
@@ -150,125 +250,19 @@ fn is_loopback(named: &str) -> bool {
     })
 }
 
-/// The host of `host[:port]`, in lower case.
-fn host(text: &str) -> Option<String> {
-    let authority: Authority = text.parse().ok()?;
-    split(&authority).map(|(host, _)| host)
+/// What was refused, for the log: on one line, and no more than fits there.
+fn shown<'a>(values: impl Iterator<Item = &'a [u8]>) -> String {
+    values.take(3).map(quote).collect::<Vec<_>>().join(" and ")
 }
 
-/// The host in lower case, and the port if there is one: no user before the one, nothing but digits in the other, which
-/// the parser of `Authority` does not see to.
-fn split(authority: &Authority) -> Option<(String, Option<u16>)> {
-    let host = authority.host().to_ascii_lowercase();
-    let port = match authority.as_str().strip_prefix(authority.host())? {
-        "" => None,
-        rest => {
-            let digits =
-                rest.strip_prefix(':').filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()))?;
-            Some(digits.parse().ok()?)
-        }
-    };
-    Some((host, port))
+/// The beginning of some bytes in quotes; what is not visible ASCII is escaped.
+fn quote(bytes: &[u8]) -> String {
+    match bytes.split_at_checked(SHOWN) {
+        Some((beginning, rest)) if !rest.is_empty() => format!("\"{}..\"", beginning.escape_ascii()),
+        _ => format!("\"{}\"", bytes.escape_ascii()),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn allows(allowed: &Allowed, origin: &str) -> bool {
-        allowed.takes_origin(&HeaderValue::from_str(origin).unwrap())
-    }
-
-    #[test]
-    fn loopback_origins_are_allowed_with_any_port_and_nothing_that_only_looks_like_one() {
-        let allowed = Allowed::default();
-        for origin in [
-            "http://localhost",
-            "http://localhost:6274",
-            "https://127.0.0.1:9",
-            "http://[::1]:5173",
-            "HTTP://LOCALHOST:1",
-        ] {
-            assert!(allows(&allowed, origin), "{origin}");
-        }
-        for origin in [
-            "null",
-            "%%",
-            "",
-            "localhost",
-            "http://localhost/",
-            "http://localhost/path",
-            "http://localhost/localhost",
-            "http://localhost?localhost",
-            "http://localhost#localhost",
-            "http://user@localhost",
-            "http://localhost.evil.example",
-            "http://evil.example",
-            "ftp://localhost",
-            "http://localhost:",
-            "http://localhost:99999",
-            "http://localhost:+80",
-            "http://127.0.0.1.evil.example",
-            "file://",
-            "http://localhost:80 http://evil.example",
-        ] {
-            assert!(!allows(&allowed, origin), "{origin}");
-        }
-    }
-
-    #[test]
-    fn the_host_matters_on_loopback_and_wherever_one_was_allowed() {
-        let checks = |allowed: &Allowed, local: &str| allowed.checks_host(local.parse().unwrap());
-        let mut allowed = Allowed::default();
-        for (local, checked) in [
-            ("127.0.0.1", true),
-            ("127.0.0.53", true),
-            ("::1", true),
-            ("::ffff:127.0.0.1", true),
-            ("172.17.0.2", false),
-            ("::ffff:172.17.0.2", false),
-            ("2001:db8::1", false),
-        ] {
-            assert_eq!(checks(&allowed, local), checked, "{local}");
-        }
-        assert!(allowed.host("mcp.example"));
-        assert!(checks(&allowed, "172.17.0.2"));
-        allowed.any_host();
-        assert!(!checks(&allowed, "127.0.0.1"));
-    }
-
-    #[test]
-    fn only_the_names_of_the_loopback_interface_are_taken_for_them() {
-        for named in ["localhost", "LocalHost:80", "127.0.0.1:8080", "[::1]", "[::1]:1"] {
-            assert!(is_loopback(named), "{named}");
-        }
-        for named in [
-            "localhost.",
-            "localhost.evil.example",
-            "localhost@evil.example",
-            "127.0.0.10",
-            "localhost:a",
-            "",
-            "é",
-        ] {
-            assert!(!is_loopback(named), "{named}");
-        }
-    }
-
-    #[test]
-    fn an_allowed_origin_is_compared_by_scheme_host_and_port() {
-        let mut allowed = Allowed::default();
-        assert!(allowed.origin("https://App.example"));
-        assert!(!allowed.origin("https://app.example/path"));
-        for (origin, taken) in [
-            ("https://app.example", true),
-            ("https://app.example:443", true),
-            ("http://app.example", false),
-            ("https://app.example:8443", false),
-            ("https://app.example.evil.example", false),
-            ("https://xapp.example", false),
-        ] {
-            assert_eq!(allows(&allowed, origin), taken, "{origin}");
-        }
-    }
-}
+#[path = "origin_tests.rs"]
+mod tests;

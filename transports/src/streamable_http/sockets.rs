@@ -14,11 +14,24 @@ const PROBE_EVERY: Duration = Duration::from_secs(5);
 const SEND_BUFFER: usize = 256 * 1024; // bytes
 const BACKLOG: i32 = 1024; // connections
 
-/// A connection that [`on_connect`] has seen.
+/// A connection that [`on_connect`] has seen, and the address of its socket on this side.
 #[derive(Clone, Copy, Debug)]
-struct Connected {
-    /// The socket's own address, where the connection told it.
-    local: Option<SocketAddr>,
+enum Connected {
+    Tcp(SocketAddr),
+    Unix,
+    /// TLS hides the socket.
+    Hidden,
+}
+
+impl Connected {
+    fn new(connection: &dyn Any) -> Self {
+        #[cfg(unix)]
+        if connection.is::<actix_web::rt::net::UnixStream>() {
+            return Self::Unix;
+        }
+        let tcp = connection.downcast_ref::<TcpStream>();
+        tcp.and_then(|tcp| tcp.local_addr().ok()).map_or(Self::Hidden, Self::Tcp)
+    }
 }
 
 /// The options of an MCP server's sockets: keep-alive probes, a bounded send buffer, and a time after which a peer that
@@ -72,7 +85,7 @@ impl SocketOptions {
         {
             log::warn!("the socket options of a connection could not be set: {error}");
         }
-        extensions.insert(Connected { local: tcp.and_then(|tcp| tcp.local_addr().ok()) });
+        extensions.insert(Connected::new(connection));
     }
 
     /// Does what [`listener`] does, with these options.
@@ -132,10 +145,15 @@ pub(super) fn is_ready(request: &HttpRequest) -> bool {
     request.conn_data::<Connected>().is_some()
 }
 
-/// The address the request came to.
-pub(super) fn local_addr(request: &HttpRequest) -> SocketAddr {
-    let local = request.conn_data::<Connected>().and_then(|connected| connected.local);
-    local.unwrap_or_else(|| request.app_config().local_addr())
+/// The IP address the request came to; `None` for a Unix socket.
+pub(super) fn local_addr(request: &HttpRequest) -> Option<SocketAddr> {
+    match request.conn_data::<Connected>() {
+        Some(Connected::Tcp(local)) => Some(*local),
+        Some(Connected::Unix) => None,
+        Some(Connected::Hidden) => Some(request.app_config().local_addr()),
+        // `bind_uds` of actix-web 4.18 calls no `on_connect`, and says 127.0.0.1:8080; but only a TCP connection has a peer
+        None => request.peer_addr().map(|_| request.app_config().local_addr()),
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
