@@ -27,7 +27,10 @@ use std::{
 };
 
 use actix_mcp::prelude::*;
-use actix_web::middleware::{Condition, from_fn};
+use actix_web::{
+    guard,
+    middleware::{Condition, from_fn},
+};
 use actix_web_lab::middleware::CatchPanic;
 
 use args::{Args, Command, Transport};
@@ -63,6 +66,8 @@ async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result
             .app_data(tokens.clone())
             .app_data(stats.clone())
             .route("/stats", web::get().to(stats::show))
+            // browsers ask without a token whether a page may send one
+            .service(server.scope("/mcp").guard(guard::Options()))
             .service(server.scope("/mcp").wrap(Condition::new(asks, from_fn(bearer::check))))
             // handlers of tools are contained by the framework; this is for what the application adds
             .wrap(CatchPanic::default())

@@ -81,6 +81,15 @@ async fn bearers_are_asked_for_a_token_and_keep_their_sessions_to_themselves() {
         let response = server.send(&request).await.expect(401).await;
         assert_eq!(response.header("www-authenticate"), Some("Bearer"));
     }
+    // adoption: a browser asks without a token
+    let preflight = Request::new("OPTIONS")
+        .header("Origin", "http://localhost:3000")
+        .header("Access-Control-Request-Method", "POST")
+        .header("Access-Control-Request-Headers", "authorization,content-type,x-own");
+    let response = server.send(&preflight).await.expect(204).await;
+    assert_eq!(response.header("access-control-allow-origin"), Some("http://localhost:3000"));
+    assert!(response.header("access-control-allow-headers").is_some_and(|names| names.contains("x-own")));
+    server.send(&preflight.set("Origin", "https://evil.example")).await.expect(403).await;
     let bearer = |token: &str| format!("Bearer {token}");
     let headers = [("Authorization", &*bearer("one"))];
     let ann = Client::open_with(server.addr, initialize("2025-11-25"), &headers).await;

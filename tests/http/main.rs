@@ -33,6 +33,7 @@ mod lives;
 mod logs;
 mod methods;
 mod modern;
+mod mounts;
 mod nginx;
 mod order;
 mod origins;

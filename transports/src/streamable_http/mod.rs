@@ -48,11 +48,38 @@ struct Endpoint {
 impl Server {
     /// The endpoint as an actix-web scope, to be mounted in any `App`, under any prefix and behind any middleware.
     ///
-    /// Both the path and the path with a slash at its end are served. Call it in the application's factory: each worker has
-    /// a scope of its own, and all have the same sessions.
+    /// Both the path and the path with a slash at its end are served, whichever is given. A scope at `""` or `/` takes what
+    /// comes after it in the `App`, as any scope there does: put it last. Call it in the application's factory: each worker
+    /// has a scope of its own, and all have the same sessions.
+    ///
+    /// Middleware around the scope sees each request first. A browser sends a preflight (`OPTIONS`) without
+    /// `Authorization`, so middleware that authenticates would refuse it, and with it every page. Mount the scope for it a
+    /// second time, in front and without the middleware; there it reaches no session and no tool:
+    ///
+    /// ```
+    /// # mod actix_mcp { pub use actix_mcp_transports::server::Server; }
+    /// use actix_mcp::Server;
+    /// use actix_web::{App, guard, middleware};
+    /// # fn app(server: Server) {
+    /// # let authentication = middleware::DefaultHeaders::new();
+    ///
+    /// App::new()
+    ///     .service(server.scope("/mcp").guard(guard::Options()))
+    ///     .service(server.scope("/mcp").wrap(authentication))
+    /// # ;
+    /// # }
+    /// ```
+    ///
+    /// To a preflight of an allowed origin the answer allows every header that it asks for, within bounds: 64 names, and
+    /// 4 KiB of them.
+    ///
+    /// A body that is labelled as compressed is refused with 415. Middleware that decodes bodies must remove
+    /// `Content-Encoding`.
     #[must_use]
     pub fn scope(&self, path: &str) -> Scope {
-        shutdown::register(self);
+        let path = path.trim_matches('/');
+        let path = if path.is_empty() { String::new() } else { format!("/{path}") };
+        shutdown::register(self, &path);
         let endpoint = Rc::new(Endpoint { server: self.clone(), checked: Cell::new(false) });
         // two resources: a plain path is found without the regular expressions that two paths of one would take
         let resource = |path: &str| {
@@ -63,7 +90,7 @@ impl Server {
             };
             web::resource(path).route(web::route().to(serve))
         };
-        web::scope(path).service(resource("")).service(resource("/"))
+        web::scope(&path).service(resource("")).service(resource("/"))
     }
 }
 

@@ -17,15 +17,26 @@ static SERVERS: Mutex<Vec<Mounted>> = Mutex::new(Vec::new());
 struct Mounted {
     sessions: WeakSessions,
     drain: Duration,
+    /// Where it was mounted, each once: every worker mounts it anew.
+    paths: Vec<String>,
 }
 
-/// Notes a server whose scope is being mounted.
-pub(super) fn register(server: &Server) {
+/// Notes a server whose scope is being mounted at a path.
+pub(super) fn register(server: &Server, path: &str) {
     let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
     servers.retain(|known| !known.sessions.is_gone());
-    if !servers.iter().any(|known| known.sessions.is(server.sessions())) {
-        log::info!("serving MCP over HTTP; allowed are {}", server.http().allowed.policy());
-        servers.push(Mounted { sessions: server.sessions().downgrade(), drain: server.limits().drain });
+    let at = servers.iter().position(|known| known.sessions.is(server.sessions()));
+    let at = at.unwrap_or_else(|| {
+        let (sessions, drain) = (server.sessions().downgrade(), server.limits().drain);
+        servers.push(Mounted { sessions, drain, paths: Vec::new() });
+        servers.len() - 1
+    });
+    if let Some(Mounted { paths, .. }) = servers.get_mut(at)
+        && !paths.iter().any(|known| known == path)
+    {
+        paths.push(path.to_owned());
+        let shown = if path.is_empty() { "/" } else { path };
+        log::info!("serving MCP over HTTP at {shown}; allowed are {}", server.http().allowed.policy());
     }
 }
 
