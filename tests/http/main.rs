@@ -52,6 +52,7 @@ mod shutdowns;
 mod streams;
 mod talkers;
 mod times;
+mod told;
 #[path = "../wire/turns.rs"]
 mod turns;
 mod unix;

@@ -27,7 +27,11 @@ mod sse;
 use std::{cell::Cell, fmt, rc::Rc, sync::atomic::Ordering};
 
 use actix_mcp_router::{call::Bearings, era, jsonrpc::ErrorId, peer::Principal};
-use actix_web::{HttpRequest, HttpResponse, Scope, http::Method, web};
+use actix_web::{
+    HttpRequest, HttpResponse, Scope,
+    http::{Method, header::AUTHORIZATION},
+    web,
+};
 
 pub(crate) use self::options::HttpOptions;
 use self::refusal::{Refusal, Refused};
@@ -151,11 +155,29 @@ impl Endpoint {
     }
 
     fn bearings(&self, request: &HttpRequest) -> Bearings {
-        Bearings { peer: None, principal: self.principal(request), http: Some(request.clone()) }
+        let principal = self.principal(request);
+        self.warn_of_nobody(request, principal.as_ref());
+        Bearings { peer: None, principal, http: Some(request.clone()) }
     }
 
     fn principal(&self, request: &HttpRequest) -> Option<Principal> {
         (self.options().principal)(request)
+    }
+
+    /// Warns once, whichever worker finds it, where requests come with credentials and nobody says whose they are.
+    fn warn_of_nobody(&self, request: &HttpRequest, principal: Option<&Principal>) {
+        let known = &self.options().owners_known;
+        if known.load(Ordering::Relaxed) {
+            return;
+        }
+        if principal.is_some() {
+            known.store(true, Ordering::Relaxed);
+        } else if request.headers().contains_key(AUTHORIZATION) && !known.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                "requests carry `Authorization` and none has a principal: sessions are bound to nobody, so that whoever \
+                 knows the id of one can use it; put a `Principal` into the request, or see `Server::principal`"
+            );
+        }
     }
 
     /// Finds values that handlers need and that neither the `App` nor the server has: with the first request of a worker,

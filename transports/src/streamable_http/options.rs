@@ -32,6 +32,8 @@ pub(crate) struct HttpOptions {
     pub(crate) principal: Arc<FindPrincipal>,
     /// Whether it was said that the `HttpServer` lacks our settings; shared by the workers.
     pub(crate) warned: Arc<AtomicBool>,
+    /// Whether a request had a principal, or it was said that none has; shared by the workers.
+    pub(crate) owners_known: Arc<AtomicBool>,
 }
 
 impl Default for HttpOptions {
@@ -44,6 +46,7 @@ impl Default for HttpOptions {
             allowed: Allowed::default(),
             principal: Arc::new(|request| request.extensions().get::<Principal>().cloned()),
             warned: Arc::default(),
+            owners_known: Arc::default(),
         }
     }
 }
@@ -146,7 +149,8 @@ impl Server {
     }
 
     /// Finds out who a request acts for. By default it is the [`Principal`] that middleware put into the request's
-    /// extensions.
+    /// extensions. Where no request has one, sessions are bound to nobody: who knows the id of one can use it. If such
+    /// requests carry `Authorization`, that is warned of, once.
     #[must_use]
     pub fn principal(
         mut self,
