@@ -19,6 +19,7 @@ mod floods;
 mod foreign;
 #[path = "../wire/gate.rs"]
 mod gate;
+mod gets;
 mod goers;
 mod h2c;
 mod http_1_0;

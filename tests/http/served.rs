@@ -52,7 +52,7 @@ impl Served {
         let app = app.map_err(|error: actix_web::Error| error.error_response());
         let http = HttpService::build()
             .h1_allow_half_closed(false)
-            .keep_alive(Duration::from_secs(30))
+            .keep_alive(Duration::from_secs(90))
             .on_connect_ext(move |io: &DuplexStream, extensions| {
                 if on_connect {
                     actix_mcp::on_connect(io, extensions);

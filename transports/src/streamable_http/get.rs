@@ -14,7 +14,9 @@ use super::{
 impl Endpoint {
     pub(super) async fn get(&self, request: &HttpRequest) -> Result<HttpResponse, Refused> {
         let session = self.session(request)?;
-        let source = match headers::single(request, &headers::LAST_EVENT_ID)? {
+        // an empty one is none (WHATWG HTML, 9.2.4)
+        let last = headers::single(request, &headers::LAST_EVENT_ID)?.map(str::trim);
+        let source = match last.filter(|last| !last.is_empty()) {
             None => {
                 let opened = session.addr.send(OpenStream).await.map_err(|_| Refusal::no_session())?;
                 opened.map_err(|refused| match refused {

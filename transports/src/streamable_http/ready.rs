@@ -12,16 +12,37 @@ use actix_web::{
 
 use super::{shutdown, sockets::on_connect};
 
-/// A connection may be idle for this long. actix-http counts from when it has taken the end of a response, even if its reader
-/// has not: a reader that is slower than this loses the rest, so it is as long as a stream may stand still.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// A connection may be idle for this long: longer than the balancers and proxies in front keep theirs, most of them for 60 s
+/// or 75 s. actix-http counts from when it has taken the end of a response, even if its reader has not: a reader that is
+/// slower than this loses the rest, so it may not be shorter than a stream may stall.
+const KEEP_ALIVE: Duration = Duration::from_secs(90);
+const _: () = assert!(
+    KEEP_ALIVE.as_secs() > 75,
+    "a proxy in front would send requests on connections that were closed"
+);
 
 /// An `HttpServer` that notices clients that disconnect, writes events at once, and ends streams when it is told to stop.
 ///
 /// It is actix-web's own: bind it, set its workers and run it as any other. Some of its settings must stay: a later
 /// `.on_connect(..)` must call [`on_connect`](super::on_connect), `.h1_allow_half_closed(true)` would make disconnects go unnoticed, and a
-/// `.keep_alive(..)` shorter than a stream may stand still (30 s by default) would cost slow readers the end of theirs.
+/// `.keep_alive(..)` shorter than a stream may stall (30 s by default) would cost slow readers the end of theirs.
 /// Where TLS hides the socket, use [`listener`](super::listener).
+///
+/// An idle connection is kept for 90 s. Behind a load balancer or a proxy, this must be longer than what that keeps its own
+/// idle connections for (60 s and 75 s are common): otherwise it sends a request on a connection that the server is closing,
+/// and answers its client with 502. Lower the balancer's value, or give `.keep_alive(..)` a higher one.
+///
+/// What actix-http decides before a request is ours cannot be changed from here:
+///
+/// - A head of more than 96 headers, or of more than 128 KiB, is refused with 431, and a malformed one with 400, both
+///   without a body.
+/// - A connection whose first head is not complete after 5 s gets 408, although nothing was sent on it;
+///   `.client_request_timeout(..)` sets the time.
+/// - An offer to upgrade the connection is ignored by the endpoint, and its response says `Connection: close`. Responses of
+///   other routes and of middleware say `Connection: upgrade`, and so does that to a request behind which an offer was
+///   pipelined.
+/// - A client of HTTP/1.0 gets the endpoint's streams without chunks. Streamed bodies of other routes go to it in chunks.
+/// - `.bind_uds(..)` calls no `on_connect`; the endpoint takes a connection without a peer's address for a Unix socket's.
 ///
 /// On SIGTERM or SIGINT new work is refused with 503, standalone streams end, and running calls have up to the drain time
 /// (5 s by default) to end. Then nothing of ours is open any more; what the `App` serves beside has up to 5 s more, or what
