@@ -25,7 +25,7 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn serve(server: &Server) -> SocketAddr {
+pub(crate) fn serve(server: &Server) -> SocketAddr {
     let server = server.clone();
     let http = http_server(move || App::new().service(server.scope("/mcp")))
         // the test's own process keeps its signals
@@ -39,7 +39,7 @@ fn serve(server: &Server) -> SocketAddr {
 }
 
 /// A connection; it breaks when what carries it is aborted.
-async fn connect(addr: SocketAddr) -> (SendRequest<Bytes>, JoinHandle<()>) {
+pub(crate) async fn connect(addr: SocketAddr) -> (SendRequest<Bytes>, JoinHandle<()>) {
     let (send, connection) = h2::client::handshake(TcpStream::connect(addr).await.unwrap()).await.unwrap();
     let carrier = spawn(async move {
         // ends in an error when the server closes it
@@ -61,7 +61,11 @@ async fn post(
     send(connection, request.body(()).unwrap(), message.to_string().into()).await
 }
 
-async fn send(connection: &SendRequest<Bytes>, request: Request<()>, body: Bytes) -> Response<RecvStream> {
+pub(crate) async fn send(
+    connection: &SendRequest<Bytes>,
+    request: Request<()>,
+    body: Bytes,
+) -> Response<RecvStream> {
     let mut connection = connection.clone().ready().await.unwrap();
     let (response, mut stream) = connection.send_request(request, false).unwrap();
     stream.send_data(body, true).unwrap();
@@ -69,7 +73,7 @@ async fn send(connection: &SendRequest<Bytes>, request: Request<()>, body: Bytes
 }
 
 /// Reads the body to where it has `text`, or to its end.
-async fn read_to(response: &mut Response<RecvStream>, text: &str) -> String {
+pub(crate) async fn read_to(response: &mut Response<RecvStream>, text: &str) -> String {
     let mut read = String::new();
     while !read.contains(text) {
         let Some(chunk) = timeout(PATIENCE, response.body_mut().data()).await.expect("nothing came") else {

@@ -33,6 +33,7 @@ mod listens_workers;
 mod lives;
 mod logs;
 mod methods;
+mod mirrored;
 mod modern;
 mod mounts;
 mod nginx;

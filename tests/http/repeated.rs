@@ -37,7 +37,7 @@ async fn nested(Args(Nested { place }): Args<Nested>) -> String {
     place.and_then(|place| place.zone).unwrap_or("null".to_owned())
 }
 
-fn server() -> Server {
+pub(crate) fn server() -> Server {
     fixture::server().tool(region).tool(Tool::new("nested", nested))
 }
 
