@@ -21,9 +21,12 @@ fn java(request: Request) -> Request {
         .header("User-Agent", "Java-http-client/17.0.21.1")
 }
 
-/// Offers, and whether each names the header `Upgrade` in `Connection`.
-fn offers() -> Vec<(String, Box<dyn Fn(Request) -> Request>)> {
-    let mut offers: Vec<(String, Box<dyn Fn(Request) -> Request>)> =
+/// What it is, and how it is put into a request.
+type Offer = (String, Box<dyn Fn(Request) -> Request>);
+
+/// Offers of every kind, and none.
+fn offers() -> Vec<Offer> {
+    let mut offers: Vec<Offer> =
         vec![("Java".to_owned(), Box::new(java)), ("none".to_owned(), Box::new(|request| request))];
     for upgrade in [
         "websocket",
