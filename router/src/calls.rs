@@ -17,7 +17,7 @@ use crate::{
     era::{self, Revision},
     error::{ErrorCode, McpError, Shown},
     handler::Run,
-    id::ProgressToken,
+    id::{ProgressToken, RequestId},
     jsonrpc::{Parameters, Request, try_encode_result},
     params::{Members, Params},
     peer::{ClientCapability, missing_capabilities},
@@ -267,8 +267,8 @@ pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpErr
     }
     let meta = Params::read(Some(meta), "_meta.", ["progressToken"])?;
     let Some(token) = meta.raw("progressToken") else { return Ok(None) };
-    let token = serde_json::from_str(token);
-    token.map(Some).map_err(|_| meta.mistyped("progressToken", "a string or an integer"))
+    let token = RequestId::read(token).map(ProgressToken);
+    token.map(Some).ok_or_else(|| meta.mistyped("progressToken", "a string or an integer"))
 }
 
 /// The arguments that have values already.

@@ -27,7 +27,7 @@ impl Cancellation {
     #[must_use]
     pub fn read(params: &Parameters) -> Option<Self> {
         let params = params.members().ok()?;
-        let request_id = serde_json::from_str(params.raw("requestId")?).ok()?;
+        let request_id = RequestId::read(params.raw("requestId")?)?;
         let reason = params.optional_text("reason", usize::MAX).ok()?.map(Cow::into_owned);
         Some(Self { request_id, reason })
     }

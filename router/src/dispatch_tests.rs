@@ -167,7 +167,14 @@ fn a_progress_token_is_a_string_or_an_integer_and_nothing_else() {
         let read = progress_token_of(&call(token));
         assert_eq!(serde_json::to_string(&read).unwrap(), token);
     }
-    for token in ["1.5", "null", "{}", "[]", "true", "18446744073709551616"] {
+    // C115: echoed as the integer it is
+    for (token, echoed) in
+        [("1.0", "1"), ("1e2", "100"), ("-0.0", "0"), ("18446744073709551615.0", "18446744073709551615")]
+    {
+        let read = progress_token_of(&call(token));
+        assert_eq!(serde_json::to_string(&read).unwrap(), echoed);
+    }
+    for token in ["1.5", "1e20", "1e1000000000", "null", "{}", "[]", "true", "18446744073709551616"] {
         let message = "`_meta.progressToken` is not a string or an integer".to_owned();
         assert_eq!(refused(&router, "tools/call", &call(token)), (-32602, message), "{token}");
     }

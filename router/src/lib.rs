@@ -35,6 +35,7 @@ pub mod listen;
 pub mod log;
 pub mod metadata;
 pub mod mirror;
+mod number;
 pub mod offer;
 mod params;
 pub mod peer;

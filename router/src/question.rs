@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     call::Call,
     era::Feature,
-    jsonrpc,
+    extract, jsonrpc,
     link::{AskError, Link, Question},
     peer::{ClientCapability, Peer},
     round::Round,
@@ -145,10 +145,17 @@ impl Misfit {
     }
 }
 
-/// Reads an answer; `whole` names it where the fault is in no field of its own.
+/// Reads an answer; `whole` names it where the fault is in no field of its own. An integer may be written as `2.0`.
 pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
+    serde_json::from_str(json).or_else(|_| {
+        let rewritten = extract::rewritten::<T>(json);
+        with_field(rewritten.as_deref().unwrap_or(json), whole)
+    })
+}
+
+fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
     let mut json = serde_json::Deserializer::from_str(json);
-    serde_path_to_error::deserialize(&mut json).map_err(|err| {
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|err| {
         let path = err.path().to_string();
         let reason = without_position(&err.into_inner());
         // serde's path ends at the object that lacks it
@@ -160,7 +167,9 @@ pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Mi
             (_, None) => path,
         };
         Misfit::new(field, reason)
-    })
+    })?;
+    json.end().map_err(|err| Misfit::new(whole, without_position(&err)))?;
+    Ok(value)
 }
 
 /// serde_json's text without `at line 1 column 7`, which is of the wire and says nothing to an author.

@@ -122,34 +122,18 @@ impl Form {
     }
 
     /// Checks the content of an answer against the schema that was sent.
-    pub(crate) fn check(&self, schema: &RawValue, content: Option<Value>) -> Result<Value, Misfit> {
-        // an accept without content is one without entries; what is required is then missed by name
-        let content = content.unwrap_or_else(|| Value::Object(Map::new()));
-        let Value::Object(mut entries) = content else {
+    pub(crate) fn check(&self, schema: &RawValue, content: &str) -> Result<(), Misfit> {
+        let content: Value =
+            serde_json::from_str(content).map_err(|_| Misfit::new("content", "it cannot be read"))?;
+        if !content.is_object() {
             return Err(Misfit::new("content", "it is no object"));
-        };
-        entries.values_mut().for_each(integral);
-        let content = Value::Object(entries);
-        validate(schema, &content)?;
-        Ok(content)
+        }
+        validate(schema, &content)
     }
 
     /// Parses what was checked.
-    pub(crate) fn parse<T: DeserializeOwned>(&self, content: &Value) -> Result<T, Misfit> {
-        let json = if self.is_unit { "null".to_owned() } else { content.to_string() };
-        question::read(&json, "content")
-    }
-}
-
-/// Makes an integer of `2.0`. It is one (JSON Schema 2020-12 Validation, 6.1.1), and `serde` takes only `2` for one.
-fn integral(value: &mut Value) {
-    // the largest that every client writes exactly, 2^53 - 1
-    const SAFE_MAX: f64 = 9_007_199_254_740_991.0;
-    let float = value.as_f64().filter(|_| value.is_f64());
-    if let Some(float) = float.filter(|float| float.fract() == 0.0 && float.abs() <= SAFE_MAX) {
-        #[expect(clippy::cast_possible_truncation, reason = "it is integral, and in range")]
-        let integer = float as i64;
-        *value = integer.into();
+    pub(crate) fn parse<T: DeserializeOwned>(&self, content: &str) -> Result<T, Misfit> {
+        question::read(if self.is_unit { "null" } else { content }, "content")
     }
 }
 

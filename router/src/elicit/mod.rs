@@ -146,8 +146,9 @@ impl From<ElicitError> for String {
 #[derive(Deserialize)]
 pub(crate) struct Answer {
     action: Action,
+    /// As text: a form may have members of any type, and a `Value` gets its numbers as they were written.
     #[serde(default)]
-    content: Option<Value>,
+    content: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -164,7 +165,7 @@ impl Answer {
     }
 
     /// The content of an answer that was accepted.
-    pub(crate) fn accepted(self) -> Result<Option<Value>, ElicitError> {
+    pub(crate) fn accepted(self) -> Result<Option<Box<RawValue>>, ElicitError> {
         match self.action {
             Action::Accept => Ok(self.content),
             Action::Decline => Err(ElicitError::Declined),
@@ -208,10 +209,13 @@ impl Ready {
     /// What the answer says, held against the form that was sent. What fits the form and not `T` is for the handler.
     pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, ElicitError>, Misfit> {
         let content = match Answer::read(json)?.accepted() {
-            Ok(content) => self.form.check(&self.schema, content)?,
+            Ok(content) => content,
             Err(error) => return Ok(Err(error)),
         };
-        Ok(self.form.parse(&content).map_err(ElicitError::from))
+        // an accept without content is one without entries; what is required is then missed by name
+        let content = content.as_deref().map_or("{}", RawValue::get);
+        self.form.check(&self.schema, content)?;
+        Ok(self.form.parse(content).map_err(ElicitError::from))
     }
 }
 

@@ -320,6 +320,25 @@ async fn an_integer_may_be_written_with_a_fraction_of_zero() {
     assert!(err.to_string().contains("`n`"), "{err}");
 }
 
+// C94
+#[tokio::test]
+async fn an_answer_that_is_taken_as_a_value_keeps_its_numbers_as_they_were_written() {
+    let schema =
+        json!({ "type": "object", "properties": { "n": { "type": "integer" }, "x": { "type": "number" } } });
+    let (fake, client) = session(V2025_11_25);
+    fake.will_answer(r#"{"action":"accept","content":{"n":2.0,"x":3.0}}"#);
+    let value: Value = client.elicit_with("?", &schema).await.unwrap();
+    assert_eq!(value.to_string(), r#"{"n":2.0,"x":3.0}"#);
+    #[derive(Deserialize)]
+    struct Both {
+        n: u64,
+        x: Value,
+    }
+    fake.will_answer(r#"{"action":"accept","content":{"n":9007199254740993.0,"x":3.0}}"#);
+    let both: Both = client.elicit_with("?", &schema).await.unwrap();
+    assert_eq!((both.n, both.x.to_string().as_str()), (9_007_199_254_740_993, "3.0"));
+}
+
 #[tokio::test]
 async fn an_answer_that_fits_the_form_and_not_the_type_names_the_field() {
     #[derive(Debug, JsonSchema)]

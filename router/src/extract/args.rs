@@ -17,12 +17,16 @@ use serde_json::value::RawValue;
 use crate::{
     call::Call,
     error::McpError,
-    extract::{About, FromCall},
+    extract::{About, FromCall, whole},
 };
 
 /// All arguments of a call as one `T`, usually a struct: those of a tool or a prompt, or the variables of a resource template.
 ///
 /// Members that `T` does not know are ignored, unless it says `#[serde(deny_unknown_fields)]`.
+///
+/// An integer may be written as a float: `10.0` and `1e1` are read as `10` wherever an integer type stands, as JSON Schema
+/// says. `10.5`, `"10"` and what the type is too narrow for are refused. An `f64`, a `serde_json::Value` and a string keep
+/// what was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Args<T>(pub T);
 
@@ -63,12 +67,21 @@ impl<T: Arguments> FromCall for Args<T> {
 }
 
 /// Reads a value; the error names the path to what is wrong, below the argument `name` if there is one.
-fn parse<'de, T: Deserialize<'de>>(text: &'de str, name: &str) -> Result<T, McpError> {
-    // the path is only kept where it is needed: a call with good arguments does not pay for it
+///
+/// A good value is read once. What serde refuses is looked at again: `10.0` is an integer, and an error has a path.
+fn parse<T: DeserializeOwned>(text: &str, name: &str) -> Result<T, McpError> {
     serde_json::from_str(text).or_else(|_| {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|err| refused(&err, name))
+        let rewritten = whole::rewritten::<T>(text);
+        with_path(rewritten.as_deref().unwrap_or(text), name)
     })
+}
+
+fn with_path<'de, T: Deserialize<'de>>(text: &'de str, name: &str) -> Result<T, McpError> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|err| refused(&err, name))?;
+    // serde_json reads `5.5` as a u128 up to its point
+    deserializer.end().map_err(|err| bad(name, &sentence(&err)))?;
+    Ok(value)
 }
 
 fn refused(err: &serde_path_to_error::Error<serde_json::Error>, name: &str) -> McpError {
@@ -118,7 +131,8 @@ pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 impl<'a> Fields<'a> {
     /// Splits the arguments in one pass.
     pub(crate) fn read(call: &'a Call) -> Result<Self, McpError> {
-        parse(call.arguments(), "")
+        let text = call.arguments();
+        serde_json::from_str(text).or_else(|_| with_path(text, ""))
     }
 }
 

@@ -13,9 +13,11 @@ use crate::{
 
 mod about;
 mod args;
+mod probe;
 mod session;
 mod trace;
 mod web;
+mod whole;
 
 pub use about::{About, Needs};
 pub use args::{Args, Arguments};
@@ -23,6 +25,7 @@ pub(crate) use args::{Fields, argument, bad, cut, in_one_line, of_nothing};
 pub use session::{Meta, Session};
 pub use trace::TraceContext;
 pub use web::{FromMiddleware, Http};
+pub(crate) use whole::rewritten;
 
 /// A value that is taken from a call: a parameter of a handler.
 ///

@@ -13,7 +13,7 @@ use crate::{
     call::Call,
     era::Revision,
     error::McpError,
-    extract::{FromCall, args::cut},
+    extract::{FromCall, args::cut, whole},
     peer::{ClientCapabilities, Implementation, Peer, Principal},
 };
 
@@ -62,7 +62,7 @@ impl Session {
     pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, McpError> {
         let Some(settings) = self.0.extension(id) else { return Ok(None) };
         let wrong = |err| McpError::invalid_params(cut(&format!("settings of the extension {id}: {err}")));
-        serde_json::from_str(&settings).map(Some).map_err(wrong)
+        whole::read(&settings).map(Some).map_err(wrong)
     }
 }
 
@@ -102,7 +102,7 @@ impl Meta {
         let Some(text) = &self.0 else { return Ok(None) };
         let members: std::collections::HashMap<String, &RawValue> =
             serde_json::from_str(text).map_err(wrong)?;
-        members.get(key).map(|value| serde_json::from_str(value.get())).transpose().map_err(wrong)
+        members.get(key).map(|value| whole::read(value.get())).transpose().map_err(wrong)
     }
 
     /// The whole object as JSON text.

@@ -52,7 +52,7 @@ impl<'a> Envelope<'a> {
         // which of two it is cannot be told
         let Some(raw) = self.id.filter(|_| !self.id_twice) else { return Ok(None) };
         // MCP 2025-11-25 basic, Requests: MUST be a string or integer and MUST NOT be null
-        let id: RequestId = serde_json::from_str(raw.get()).map_err(|_| {
+        let id = RequestId::read(raw.get()).ok_or_else(|| {
             McpError::invalid_request("`id` is neither a string nor an integer from -2^63 to 2^64-1")
         })?;
         if id.len() > limits.id_bytes.max(MAX_NUMBER) {

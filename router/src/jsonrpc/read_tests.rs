@@ -68,13 +68,51 @@ fn every_legal_id_comes_back_with_its_type_and_value() {
 
 #[test]
 fn an_illegal_id_is_a_refused_request_and_never_a_notification() {
-    for id in
-        ["null", "1.5", "1.0", "true", "[]", "{}", "18446744073709551616", "-9223372036854775809", "1e400"]
-    {
+    for id in [
+        "null",
+        "1.5",
+        "1.00000000000000000001",
+        "1e-1",
+        "true",
+        "[]",
+        "{}",
+        "18446744073709551616",
+        "18446744073709551616.0",
+        "-9223372036854775809",
+        "-9223372036854775809.0",
+        "1e20",
+        "1e400",
+        "1e1000000000",
+    ] {
         let malformed = try_one(&ping(id)).expect_err(id);
         assert_eq!(malformed.error.code, ErrorCode::INVALID_REQUEST, "{id}");
         assert_eq!((malformed.id, malformed.looks), (None, Looks::Request), "{id}");
     }
+}
+
+// C115
+#[test]
+fn an_id_that_is_an_integer_is_that_integer_however_it_is_written() {
+    for (id, integer) in [
+        ("1.0", "1"),
+        ("1e0", "1"),
+        ("10e-1", "1"),
+        ("-0.0", "0"),
+        ("-0", "0"),
+        ("1.5e1", "15"),
+        ("-2.0", "-2"),
+        ("9007199254740993.0", "9007199254740993"),
+        ("18446744073709551615.0", "18446744073709551615"),
+        ("-9223372036854775808.0", "-9223372036854775808"),
+        ("0e1000000000000000000000", "0"),
+    ] {
+        let read = request(&ping(id));
+        assert_eq!(read.id, request(&ping(integer)).id, "{id}");
+        let written = String::from_utf8(encode_result(&read.id, &true).into()).unwrap();
+        assert_eq!(written, format!(r#"{{"jsonrpc":"2.0","id":{integer},"result":true}}"#));
+    }
+    let response = try_one(r#"{"jsonrpc":"2.0","id":7.0,"result":{}}"#).unwrap();
+    assert!(matches!(response, Incoming::Response(response) if response.id == RequestId::from(7_i64)));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod extractors;
 mod headers;
 mod results;
 mod schemas;
+mod whole;
 
 /// A call of no session with these arguments.
 fn call(arguments: &str) -> Call {
