@@ -171,7 +171,10 @@ async fn schemas_are_listed_as_they_are_meant() {
     let out = json!({ "type": "object", "properties": { "v": { "type": "integer" } }, "required": ["v"] });
     assert_eq!(tool("out")["outputSchema"], out);
     assert_eq!(tool("typed")["inputSchema"]["required"], json!(["n"]));
-    assert_eq!(tool("none")["inputSchema"], json!({ "type": "object", "additionalProperties": false }));
+    assert_eq!(
+        tool("none")["inputSchema"],
+        json!({ "type": "object", "properties": {}, "additionalProperties": false })
+    );
 }
 
 #[actix_web::test]

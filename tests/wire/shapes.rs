@@ -111,7 +111,7 @@ const PLACE: &str = r##"{"type":"object","properties":{"lat":{"type":"number","d
 
 /// The input schemas of [`server`], with [`PLACE`] for `PLACE`.
 const LISTED: [(&str, &str); 8] = [
-    ("none", r#"{"type":"object","additionalProperties":false}"#),
+    ("none", r#"{"type":"object","properties":{},"additionalProperties":false}"#),
     (
         "typed",
         r#"{"type":"object","properties":{"n":{"type":"integer","minimum":0},"opt":{"type":"string"},"any":{}},"required":["n","any"]}"#,

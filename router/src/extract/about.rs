@@ -4,6 +4,7 @@ use std::any::type_name;
 
 use actix_web::{HttpRequest, web};
 use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
@@ -18,6 +19,8 @@ pub struct About {
     /// One for all arguments, so that they share their `$defs`.
     generator: SchemaGenerator,
     arguments: Arguments,
+    /// Whether the type that takes all arguments refuses members that it does not know.
+    is_closed: bool,
     needs: Needs,
     /// The first mistake that types do not show.
     mistake: Option<SchemaError>,
@@ -39,7 +42,6 @@ enum Arguments {
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     data: Vec<Need>,
-    listens: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +64,7 @@ impl About {
         Self {
             generator: schema::input_generator(),
             arguments: Arguments::None,
+            is_closed: false,
             needs: Needs::default(),
             mistake: None,
         }
@@ -73,6 +76,18 @@ impl About {
             Arguments::None => Arguments::Whole(schema::root::<T>(&mut self.generator)),
             Arguments::Whole(_) | Arguments::Each(_) | Arguments::Twice => Arguments::Twice,
         };
+    }
+
+    /// The same for a type of which it can be seen whether it refuses members that it does not know.
+    pub(crate) fn whole<T: JsonSchema + DeserializeOwned>(&mut self) {
+        self.arguments::<T>();
+        // serde refuses the first member that it does not know before it misses any; no type has one of this name
+        let unknown = serde_json::from_str::<T>(r#"{"\u0001":null}"#);
+        self.is_closed = unknown.is_err_and(|err| err.to_string().starts_with("unknown field"));
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
     }
 
     /// The handler takes an argument of this name.
@@ -112,11 +127,6 @@ impl About {
             in_server: |data| data.get::<T>().is_some(),
             in_app: |request| request.app_data::<web::Data<T>>().is_some(),
         });
-    }
-
-    /// The handler wants to be told of a cancellation, and gets a grace.
-    pub fn listens(&mut self) {
-        self.needs.listens = true;
     }
 
     /// Describes what the handler can do without.
@@ -159,11 +169,5 @@ impl Needs {
     pub fn missing_in(&self, request: &HttpRequest, server: &DataMap) -> Vec<&'static str> {
         let missing = |need: &&Need| !(need.in_app)(request) && !(need.in_server)(server);
         self.data.iter().filter(missing).map(|need| need.name).collect()
-    }
-
-    /// Whether the handler wants to be told of a cancellation.
-    #[must_use]
-    pub fn listening(&self) -> bool {
-        self.listens
     }
 }

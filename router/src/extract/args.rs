@@ -18,6 +18,7 @@ use crate::{
     call::Call,
     error::McpError,
     extract::{About, FromCall, whole},
+    schema,
 };
 
 /// All arguments of a call as one `T`, usually a struct: those of a tool or a prompt, or the variables of a resource template.
@@ -27,6 +28,10 @@ use crate::{
 /// An integer may be written as a float: `10.0` and `1e1` are read as `10` wherever an integer type stands, as JSON Schema
 /// says. `10.5`, `"10"` and what the type is too narrow for are refused. An `f64`, a `serde_json::Value` and a string keep
 /// what was sent.
+///
+/// A tool that takes no arguments, by whatever form (no `Args`, `Args<()>`, a struct without fields), refuses every member
+/// by its name, as its listed schema says: a client that sends a dummy argument gets an error that names it. To take and
+/// ignore what such clients send, take `Args<serde_json::Map<String, serde_json::Value>>`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Args<T>(pub T);
 
@@ -58,11 +63,17 @@ impl<T: DeserializeOwned + JsonSchema + 'static> Arguments for T {}
 
 impl<T: Arguments> FromCall for Args<T> {
     fn describe(about: &mut About) {
-        about.arguments::<T>();
+        about.whole::<T>();
     }
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
-        ready(parse(call.arguments(), "").map(Self))
+        let text = call.arguments();
+        // `()` is read from null; members are for the schema to refuse
+        let unit = |err| match of_nothing() {
+            Some(unit) if text.trim_start().starts_with('{') && schema::is_unit::<T>() => Ok(unit),
+            _ => Err(err),
+        };
+        ready(parse(text, "").or_else(unit).map(Self))
     }
 }
 

@@ -83,10 +83,6 @@ impl<T: FromCall> FromCall for Option<T> {
 
 /// Gives the call a grace when it is cancelled.
 impl FromCall for Cancelled {
-    fn describe(about: &mut About) {
-        about.listens();
-    }
-
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         call.cancelled().listen();
         ready(Ok(call.cancelled().clone()))

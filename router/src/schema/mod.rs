@@ -12,6 +12,7 @@ use crate::extract::in_one_line;
 
 mod compiled;
 pub(crate) mod headers;
+mod misfit;
 mod tidy;
 
 pub(crate) use self::compiled::{Compiled, Mismatch};
@@ -110,7 +111,7 @@ pub(crate) fn root<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 /// The schema of an object with these properties, in this order.
 pub(crate) fn object(properties: Vec<Property>, defs: Map<String, Value>) -> Value {
     if properties.is_empty() {
-        return json!({"type": "object", "additionalProperties": false});
+        return nothing();
     }
     let required: Vec<_> = properties.iter().filter(|each| each.required).map(|each| each.name).collect();
     let mut schema = Map::new();
@@ -124,6 +125,17 @@ pub(crate) fn object(properties: Vec<Property>, defs: Map<String, Value>) -> Val
         schema.insert("$defs".to_owned(), Value::Object(defs));
     }
     Value::Object(schema)
+}
+
+/// The schema of arguments that nobody takes.
+// MCP 2025-11-25 server/tools, Data Types: the recommended form of a tool without parameters
+fn nothing() -> Value {
+    json!({"type": "object", "properties": {}, "additionalProperties": false})
+}
+
+/// Whether `T` is read from null and nothing else, as `()` and a struct without a body are.
+pub(crate) fn is_unit<T: JsonSchema>() -> bool {
+    root::<T>(&mut input_generator()).get("type").is_some_and(|kind| kind == "null")
 }
 
 /// A property's schema, with the parameter's documentation in place of its type's.
@@ -144,10 +156,25 @@ fn described(property: Property) -> Value {
 ///
 /// What is listed is narrower than what is accepted: an optional property is listed as its plain type, but null still
 /// reads as `None`. So values are held against the schema as it was before.
-pub(crate) fn derived_input(mut schema: Value) -> Result<Checked, SchemaError> {
+///
+/// What is listed is enforced: where a schema forbids further members, and it is not known that serde refuses them, they
+/// are looked for. `is_closed` says that serde does for the whole.
+pub(crate) fn derived_input(mut schema: Value, is_closed: bool) -> Result<Checked, SchemaError> {
+    if schema.get("type").is_some_and(|kind| kind == "null") {
+        schema = nothing();
+    }
     must_be_object(&schema)?;
+    if tidy::is_empty(&schema) {
+        return Ok(Checked {
+            listed: raw(&nothing())?,
+            validator: Some(Arc::new(Compiled::Nothing)),
+            written: false,
+        });
+    }
     let validator = compile(&schema)?;
-    let validator = tidy::says_more_than_serde(&mut schema).then_some(validator);
+    let more =
+        tidy::says_more_than_serde(&mut schema) || tidy::closes_more_than_serde(&mut schema, is_closed);
+    let validator = more.then_some(validator);
     tidy::for_clients(&mut schema);
     Ok(Checked { listed: raw(&schema)?, validator, written: false })
 }
@@ -216,7 +243,7 @@ mod tests {
     use super::*;
 
     fn is_checked<T: JsonSchema>() -> bool {
-        derived_input(root::<T>(&mut input_generator())).unwrap().validator.is_some()
+        derived_input(root::<T>(&mut input_generator()), false).unwrap().validator.is_some()
     }
 
     #[test]

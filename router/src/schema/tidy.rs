@@ -105,6 +105,30 @@ fn bounds(members: &Map<String, Value>) -> bool {
     more("minimum", &of_type.0) || more("maximum", &of_type.1)
 }
 
+/// Whether a derived schema forbids further members where serde may not. It does in a variant that is written as the only
+/// member of an object, and `is_closed` says that it does in the whole.
+pub(super) fn closes_more_than_serde(schema: &mut Value, is_closed: bool) -> bool {
+    let closes =
+        |members: &Map<String, Value>| members.get("additionalProperties") == Some(&Value::Bool(false));
+    let is_variant = |branch: &Value| {
+        let one = |name: &str| match branch.get(name) {
+            Some(Value::Object(members)) => members.len() == 1,
+            Some(Value::Array(items)) => items.len() == 1,
+            _ => false,
+        };
+        branch.as_object().is_some_and(closes) && one("properties") && one("required")
+    };
+    let root = is_closed && schema.as_object().is_some_and(closes);
+    let (mut closed, mut known) = (0, usize::from(root));
+    each(schema, |schema| {
+        let Some(members) = schema.as_object() else { return };
+        closed += usize::from(closes(members));
+        let branches = ["oneOf", "anyOf"].iter().filter_map(|keyword| members.get(*keyword)?.as_array());
+        known += branches.flatten().filter(|branch| is_variant(branch)).count();
+    });
+    closed > known
+}
+
 /// Makes a derived schema of arguments such that clients take it.
 pub(super) fn for_clients(schema: &mut Value) {
     each(schema, |schema| {
@@ -118,11 +142,6 @@ pub(super) fn for_clients(schema: &mut Value) {
             spell_out_any(items);
         }
     });
-    if let Value::Object(members) = schema
-        && is_empty(members)
-    {
-        *schema = json!({"type": "object", "additionalProperties": false});
-    }
 }
 
 /// Makes a derived schema of structured content such that clients take it. Null stays: it is what `None` is written as.
@@ -242,7 +261,8 @@ fn spell_out_any(schema: &mut Value) {
 }
 
 /// Whether this is the schema of a struct without fields.
-fn is_empty(members: &Map<String, Value>) -> bool {
+pub(super) fn is_empty(schema: &Value) -> bool {
+    let Value::Object(members) = schema else { return false };
     members.iter().all(|(key, value)| match key.as_str() {
         "type" | "description" | "title" => true,
         "additionalProperties" => *value == Value::Bool(false),

@@ -122,6 +122,7 @@ impl Tool {
 
     /// `about` and `output` are what the handler's types say of it.
     fn of(name: String, about: About, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
+        let is_closed = about.is_closed();
         let (schema, needs) = about.finish();
         let definition = ToolDefinition {
             name,
@@ -133,7 +134,7 @@ impl Tool {
             icons: Vec::new(),
             meta: None,
         };
-        let input = schema.and_then(schema::derived_input);
+        let input = schema.and_then(|schema| schema::derived_input(schema, is_closed));
         let output = output.map(|output| output.0);
         let client_needs = Vec::new();
         Self { definition, input, output, mirrored: Ok(Vec::new()), needs, client_needs, run }.listed()

@@ -188,7 +188,7 @@ async fn options_say_what_clients_see() {
             "name": "odd name",
             "title": "Title",
             "description": "Instead.",
-            "inputSchema": {"type": "object", "additionalProperties": false},
+            "inputSchema": {"type": "object", "properties": {}, "additionalProperties": false},
             "annotations": {
                 "readOnlyHint": true,
                 "destructiveHint": false,
@@ -197,7 +197,7 @@ async fn options_say_what_clients_see() {
             },
         })
     );
-    assert_eq!(result(options, r#"{"ignored":1}"#).await, json!({"content": []}));
+    assert_eq!(result(options, "{}").await, json!({"content": []}));
 }
 
 /// Attributes that are not for callers stay with the body.

@@ -18,7 +18,7 @@ fn no_inputs_are_a_closed_object() {
     #[derive(Deserialize, JsonSchema)]
     /// Nothing.
     struct Empty {}
-    let closed = r#"{"type":"object","additionalProperties":false}"#;
+    let closed = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
     assert_eq!(input(Tool::new("none", async || ())), closed);
     assert_eq!(schema_of::<Empty>(), closed);
 }
