@@ -136,6 +136,13 @@ impl SamplingContent {
         }
     }
 
+    pub(super) fn as_tool_result(&self) -> Option<&SampledToolResult> {
+        match self {
+            Self::ToolResult(result) => Some(result),
+            Self::Text(_) | Self::Image(_) | Self::Audio(_) | Self::ToolUse(_) => None,
+        }
+    }
+
     pub(super) fn as_tool_use(&self) -> Option<&ToolUse> {
         match self {
             Self::ToolUse(call) => Some(call),

@@ -7,11 +7,15 @@ use serde_json::{Map, Value};
 
 use super::{SampleError, SamplingContent, SamplingMessage};
 use crate::{
+    content::Role,
     definition::ToolDefinition,
     era::{Feature, Revision},
 };
 
 /// A request for a completion.
+///
+/// A message of the assistant's with a [`ToolUse`](super::ToolUse) is followed by one of the user's that consists of the
+/// results, one for each use. A request that breaks this is [`SampleError::Malformed`] and is not sent.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::{client::Client, sample}; }
@@ -220,15 +224,46 @@ impl SamplingRequest {
         if priorities.flatten().any(|priority| !(0.0..=1.0).contains(&priority)) {
             return Err(SampleError::Malformed("a priority is not from 0 to 1"));
         }
-        // MCP 2025-11-25 client/sampling, Tool Result Messages: it MUST contain ONLY tool results
-        let is_result = |block: &SamplingContent| matches!(block, SamplingContent::ToolResult(_));
-        let mixed = |message: &SamplingMessage| {
-            message.content.iter().any(is_result) && !message.content.iter().all(is_result)
-        };
-        if self.messages.iter().any(mixed) {
-            return Err(SampleError::Malformed("a message with tool results holds something else"));
+        self.check_tools().map_err(SampleError::Malformed)
+    }
+
+    /// Every use of a tool has its result in the very next message, which holds nothing else.
+    // MCP 2025-11-25 client/sampling, Message Content Constraints
+    fn check_tools(&self) -> Result<(), &'static str> {
+        // those that wait for their results
+        let mut uses: Vec<&str> = Vec::new();
+        for message in &self.messages {
+            let results: Vec<_> =
+                message.content.iter().filter_map(SamplingContent::as_tool_result).collect();
+            if !results.is_empty() && results.len() < message.content.len() {
+                return Err("a message with tool results holds something else");
+            }
+            if !results.is_empty() && message.role != Role::User {
+                return Err("tool results are in a message of the assistant, not of the user");
+            }
+            if results.is_empty() && !uses.is_empty() {
+                return Err("a tool use of the assistant is not followed by a message of tool results");
+            }
+            for result in results {
+                let Some(at) = uses.iter().position(|id| *id == result.tool_use_id) else {
+                    return Err("a tool result answers no tool use of the message before it");
+                };
+                uses.swap_remove(at);
+            }
+            if !uses.is_empty() {
+                return Err("a tool use of the assistant has no result in the message after it");
+            }
+            for used in message.content.iter().filter_map(SamplingContent::as_tool_use) {
+                if message.role != Role::Assistant {
+                    return Err("a tool use is in a message of the user, not of the assistant");
+                }
+                if uses.contains(&used.id.as_str()) {
+                    return Err("two tool uses of one message have the same id");
+                }
+                uses.push(&used.id);
+            }
         }
-        Ok(())
+        if uses.is_empty() { Ok(()) } else { Err("the tool uses of the last message have no results") }
     }
 
     /// Says it the way of an older revision. What needs tools was refused before.

@@ -227,3 +227,61 @@ async fn what_went_wrong_is_told_and_a_dropped_request_taken_back() {
     assert!(matches!(err, SampleError::Unsupported(ClientCapability::Sampling)));
     assert!(fake.asked().is_empty());
 }
+
+// C116
+#[tokio::test]
+async fn a_tool_use_is_followed_by_its_results_and_nothing_else_or_nothing_is_sent() {
+    let used = |id: &str| {
+        SamplingContent::ToolUse(ToolUse { id: id.into(), name: "weather".into(), ..ToolUse::default() })
+    };
+    let result = |id: &str| {
+        SamplingContent::ToolResult(SampledToolResult {
+            tool_use_id: id.into(),
+            ..SampledToolResult::default()
+        })
+    };
+    let by_user = |blocks: Vec<SamplingContent>| SamplingMessage::new(Role::User, blocks);
+    let by_model = |blocks: Vec<SamplingContent>| SamplingMessage::new(Role::Assistant, blocks);
+    let question = || SamplingMessage::user("Is it raining?");
+    let refused = [
+        (
+            vec![question(), by_model(vec![used("a")]), question()],
+            "is not followed by a message of tool results",
+        ),
+        (vec![question(), by_model(vec![used("a")])], "the last message"),
+        (
+            vec![by_model(vec!["hm".into(), used("a"), used("b")]), by_user(vec![result("a")])],
+            "no result in the message after it",
+        ),
+        (vec![by_model(vec![used("a")]), by_user(vec![result("b")])], "answers no tool use"),
+        (vec![by_model(vec![used("a")]), by_user(vec![result("a"), result("a")])], "answers no tool use"),
+        (
+            vec![by_model(vec![used("a")]), by_model(vec!["hm".into()]), by_user(vec![result("a")])],
+            "is not followed",
+        ),
+        (vec![by_model(vec![used("a")]), by_user(vec![result("a"), "and".into()])], "holds something else"),
+        (vec![by_model(vec![used("a")]), by_model(vec![result("a")])], "a message of the assistant"),
+        (vec![by_user(vec![used("a")]), by_user(vec![result("a")])], "a message of the user"),
+        (vec![by_model(vec![used("a"), used("a")]), by_user(vec![result("a"), result("a")])], "the same id"),
+        (vec![question(), by_user(vec![result("a")])], "answers no tool use"),
+    ];
+    for (messages, why) in &refused {
+        let (fake, client) = session(V2025_11_25, ALL);
+        let request = SamplingRequest::new(messages.clone());
+        // of 2026-07-28, by await and by hand, it is asked the same
+        assert!(request.check().is_err(), "{why}");
+        let told = client.sample(request).now_or_never().unwrap().unwrap_err();
+        assert!(matches!(told, SampleError::Malformed(text) if text.contains(why)), "{why}: {told}");
+        assert!(fake.asked().is_empty(), "{why}");
+    }
+    let good = vec![
+        question(),
+        by_model(vec!["hm".into(), used("a"), used("b")]),
+        by_user(vec![result("b"), result("a")]),
+        by_model(vec![used("a")]),
+        by_user(vec![result("a")]),
+        SamplingMessage::assistant("It is."),
+        question(),
+    ];
+    assert_eq!(asked(V2025_11_25, SamplingRequest::new(good))["messages"].as_array().unwrap().len(), 7);
+}
