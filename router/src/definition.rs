@@ -3,7 +3,10 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::content::{Annotations, Icon, MetaMap};
+use crate::{
+    authored,
+    content::{Annotations, Icon, MetaMap},
+};
 
 /// A tool, as `tools/list` shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -170,4 +173,20 @@ pub struct ServerInfo {
     /// Icons. From 2025-11-25 on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
+}
+
+impl ServerInfo {
+    /// What is wrong with it, in words: a website that is not a URI, an icon that is not at an `https:`, `http:` or `data:`
+    /// URI.
+    // MCP 2025-11-25 schema, Implementation: both have the format `uri`; basic, icons
+    #[must_use]
+    pub fn mistake(&self) -> Option<String> {
+        if let Some(url) = self.website_url.as_ref().filter(|url| !authored::is_uri(url)) {
+            return Some(format!(
+                "the website {url:?} is not a URL with a scheme, such as `https://example.com/`"
+            ));
+        }
+        let wrong = self.icons.iter().any(|icon| !authored::is_icon(&icon.src));
+        wrong.then(|| "an icon of the server is not at an https:, http: or data: URI".to_owned())
+    }
 }

@@ -3,6 +3,7 @@
 //! Knows no actor, no socket, and no clock but the one that says whether a sealed state has expired; of actix-web only
 //! `HttpRequest` and `web::Data`.
 
+mod authored;
 pub mod call;
 mod calls;
 pub mod cancelled;

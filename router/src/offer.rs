@@ -4,6 +4,7 @@
 //! running one uses [`Router::add_tool`] and the like. A change is announced after it took effect.
 
 use crate::{
+    authored,
     catalog::{Catalog, Entry},
     change::Change,
     prompt::Prompt,
@@ -70,6 +71,42 @@ pub enum AddError {
         /// What is wrong.
         source: InvalidTemplate,
     },
+    /// The URI of a resource is not a URI (RFC 3986).
+    #[error("resource {uri:?}: it is not a URI with a scheme, such as `file:///a.txt` (RFC 3986)")]
+    Uri {
+        /// What was given.
+        uri: String,
+    },
+    /// A literal of a URI template has a character that no URI can have.
+    #[error("resource template {template:?}: {wrong:?} cannot stand in a URI (RFC 6570, 2.1)")]
+    Literal {
+        /// The template.
+        template: String,
+        /// The character.
+        wrong: char,
+    },
+    /// An icon that is not at an `https:`, `http:` or `data:` URI.
+    #[error("{kind} {key:?}: the icon {src:?} is not an https:, http: or data: URI")]
+    Icon {
+        /// What it is.
+        kind: &'static str,
+        /// Its name, URI or template.
+        key: String,
+        /// What was given, cut.
+        src: String,
+    },
+    /// A key of `_meta` that the specification does not allow.
+    #[error("{kind} {key:?}: {member:?} is not a key of `_meta`: {why}")]
+    Meta {
+        /// What it is.
+        kind: &'static str,
+        /// Its name, URI or template.
+        key: String,
+        /// The key of `_meta`.
+        member: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A completer of an argument or variable that does not exist.
     #[error("{kind} {key:?} completes {argument:?}, which it does not have")]
     Completer {
@@ -131,7 +168,12 @@ impl Router {
     /// The author's mistake; nothing has changed then.
     pub fn add_tool(&self, tool: Tool) -> Result<(), AddError> {
         tool.check()?;
-        self.add("tool", &self.tools, tool, Capability::Tools, Change::Tools)
+        let definition = tool.definition();
+        authored::check("tool", tool.name(), &definition.icons, definition.meta.as_ref())?;
+        let name = tool.name().to_owned();
+        self.add("tool", &self.tools, tool, Capability::Tools, Change::Tools)?;
+        authored::warn_of_name(&name);
+        Ok(())
     }
 
     /// Adds a prompt at the end of the list.
@@ -151,6 +193,8 @@ impl Router {
         }
         let known = |argument: &str| prompt.definition().arguments.iter().any(|known| known.name == argument);
         check_completers("prompt", prompt.key(), prompt.completers().arguments(), known)?;
+        let definition = prompt.definition();
+        authored::check("prompt", prompt.key(), &definition.icons, definition.meta.as_ref())?;
         let completes = !prompt.completers().is_empty();
         self.add("prompt", &self.prompts, prompt, Capability::Prompts, Change::Prompts)?;
         self.offer_completions(completes);
@@ -163,6 +207,13 @@ impl Router {
     ///
     /// The author's mistake; nothing has changed then.
     pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
+        let definition = resource.definition();
+        let (uri, most) = (&definition.uri, self.limits().name_bytes);
+        // what is too short or too long is told as such
+        if (1..=most).contains(&uri.len()) && !authored::is_uri(uri) {
+            return Err(AddError::Uri { uri: uri.clone() });
+        }
+        authored::check("resource", uri, &definition.icons, definition.meta.as_ref())?;
         self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)
     }
 
@@ -177,6 +228,11 @@ impl Router {
             Ok(parsed) => parsed,
             Err(source) => return Err(AddError::Template { template: key, source: source.clone() }),
         };
+        if let Some(wrong) = authored::wrong_literal(&key) {
+            return Err(AddError::Literal { template: key, wrong });
+        }
+        let definition = template.definition();
+        authored::check("resource template", &key, &definition.icons, definition.meta.as_ref())?;
         let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
         check_completers("resource template", &key, template.completers().arguments(), known)?;
         let completes = !template.completers().is_empty();
@@ -273,3 +329,7 @@ impl Entry for Tool {
         crate::catalog::definition_json(self.definition(), crate::era::tool, revision)
     }
 }
+
+#[cfg(test)]
+#[path = "offer_tests.rs"]
+mod tests;

@@ -222,14 +222,15 @@ impl Prompt {
         self
     }
 
-    /// Adds an icon.
+    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.definition.icons.push(icon);
         self
     }
 
-    /// Adds a member of `_meta`.
+    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
+    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
+    authored,
     content::{Content, MetaMap},
     error::McpError,
     round::InputRequired,
@@ -69,9 +70,17 @@ impl ToolResult {
     }
 
     /// Adds a member of `_meta`.
+    ///
+    /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or characters
+    /// that no key has) is left out, and the log says why.
+    // MCP 2025-11-25 basic, _meta: Key name format
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        self.meta.get_or_insert_default().insert(key.into(), value.into());
+        let key = key.into();
+        match authored::wrong_key(&key) {
+            Some(why) => log::error!("{key:?} is left out of a result's `_meta`: {why}"),
+            None => drop(self.meta.get_or_insert_default().insert(key, value.into())),
+        }
         self
     }
 }

@@ -220,7 +220,14 @@ impl Router {
     }
 
     /// Gives a value to handlers, by its type.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if there is a value of this type already.
+    #[track_caller]
     pub fn insert_data<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        let name = std::any::type_name::<T>();
+        assert!(self.data.get::<T>().is_none(), "a value of type `{name}` is given to the server already");
         Arc::make_mut(&mut self.data).insert(value);
     }
 

@@ -1,6 +1,6 @@
 //! The server: what it offers, to whom it is shown, and within which limits.
 
-use std::{io, panic::Location, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use actix_mcp_router::{
     content::Icon,
@@ -40,8 +40,8 @@ use crate::{stdio::LINE_MAX, streamable_http::HttpOptions};
 /// # }
 /// ```
 ///
-/// Clones are the same server. Configure it before it is cloned: the methods that build it panic afterwards. What it
-/// offers can still change then, through its [`handle`](Self::handle).
+/// Clones are the same server. Configure it before it is cloned or its handle is taken: the methods that build it panic
+/// afterwards. What it offers can still change then, through its [`handle`](Self::handle).
 #[derive(Clone, Debug)]
 pub struct Server {
     router: Arc<Router>,
@@ -122,6 +122,10 @@ impl Server {
     }
 
     /// Gives a value to handlers: what `web::Data<T>` extracts. An application's own `app_data` comes first.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if a value of this type was given already: it would be lost.
     #[must_use]
     #[track_caller]
     pub fn data<T: Send + Sync + 'static>(self, value: T) -> Self {
@@ -129,6 +133,10 @@ impl Server {
     }
 
     /// Gives a shared value to handlers, as [`data`](Self::data) does; `T` may be a trait object.
+    ///
+    /// # Panics
+    ///
+    /// As [`data`](Self::data) does.
     #[must_use]
     #[track_caller]
     pub fn data_arc<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
@@ -159,6 +167,10 @@ impl Server {
     }
 
     /// Where to read more about the server.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if it is not an absolute URL.
     #[must_use]
     #[track_caller]
     pub fn website_url(self, url: impl Into<String>) -> Self {
@@ -166,6 +178,10 @@ impl Server {
     }
 
     /// Adds an icon for the server.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if it is not at an `https:`, `http:` or `data:` URI.
     #[must_use]
     #[track_caller]
     pub fn icon(self, icon: Icon) -> Self {
@@ -173,8 +189,13 @@ impl Server {
     }
 
     #[track_caller]
+    #[expect(clippy::panic, reason = "a mistake of the author, told at start with the author's line")]
     fn info(mut self, change: impl FnOnce(&mut ServerInfo)) -> Self {
-        change(self.build().info_mut());
+        let info = self.build().info_mut();
+        change(info);
+        if let Some(mistake) = info.mistake() {
+            panic!("{mistake}");
+        }
         self
     }
 
@@ -408,10 +429,12 @@ impl Server {
     #[track_caller]
     #[expect(clippy::panic, reason = "a mistake of the author, told at start with the author's line")]
     fn build(&mut self) -> &mut Router {
-        let caller = Location::caller();
         match Arc::get_mut(&mut self.router) {
             Some(router) => router,
-            None => panic!("{caller}: configure a server before it is cloned, or use its handle"),
+            None => panic!(
+                "a server cannot be configured any more once it was cloned or its handle was taken: do it before, or \
+                 add and remove through the handle"
+            ),
         }
     }
 }

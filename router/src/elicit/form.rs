@@ -164,11 +164,3 @@ fn unescape(segment: &str) -> String {
 fn whole(reason: &str) -> Unfit {
     Unfit::new("requestedSchema", reason)
 }
-
-/// Whether this is an absolute URI.
-pub(crate) fn is_uri(text: &str) -> bool {
-    jsonschema::options()
-        .should_validate_formats(true)
-        .build(&json!({ "format": "uri" }))
-        .is_ok_and(|validator| validator.is_valid(&Value::from(text)))
-}

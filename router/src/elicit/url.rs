@@ -14,8 +14,9 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use serde::Serialize;
 
-use super::{Answer, ElicitError, form};
+use super::{Answer, ElicitError};
 use crate::{
+    authored,
     era::{Feature, Revision},
     lazy::{Lazy, Start},
     peer::ClientCapability,
@@ -137,7 +138,7 @@ impl Parts {
 /// The question as a revision has it.
 pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> Result<Bytes, ElicitError> {
     // MCP 2025-11-25 client/elicitation: the url parameter MUST contain a valid URL
-    if !form::is_uri(url) {
+    if !authored::is_uri(url) {
         return Err(ElicitError::Url);
     }
     let elicitation_id = revision.has(Feature::UrlElicitationId).then_some(id);

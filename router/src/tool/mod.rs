@@ -238,14 +238,15 @@ impl Tool {
         self.definition.annotations.get_or_insert_default()
     }
 
-    /// Adds an icon.
+    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.definition.icons.push(icon);
         self
     }
 
-    /// Adds a member of `_meta`.
+    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
+    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
@@ -303,7 +304,7 @@ impl Tool {
     /// # Errors
     ///
     /// The author's first mistake.
-    // names are not held to the specification's SHOULD (1 to 128 of A-Za-z0-9_-.): clients take more than that
+    // of a name that is not 1 to 128 of A-Za-z0-9_-. (a SHOULD) the log warns when the tool is registered
     pub fn check(&self) -> Result<(), InvalidTool> {
         let name = self.name();
         if name.is_empty() {
