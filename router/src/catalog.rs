@@ -41,7 +41,8 @@ pub(crate) struct Snapshot<T> {
     places: HashMap<Arc<str>, usize>,
     /// By [`Revision::index`].
     pages: [OnceLock<Vec<Bytes>>; Revision::ALL.len()],
-    fingerprint: OnceLock<Fingerprint>,
+    /// Where pages begin; made when there is more than one.
+    places_of_pages: OnceLock<Vec<Fingerprint>>,
 }
 
 impl<T> Default for Snapshot<T> {
@@ -50,7 +51,7 @@ impl<T> Default for Snapshot<T> {
             entries: Vec::new(),
             places: HashMap::new(),
             pages: Default::default(),
-            fingerprint: OnceLock::new(),
+            places_of_pages: OnceLock::new(),
         }
     }
 }
@@ -77,9 +78,9 @@ impl<T: Entry> Snapshot<T> {
         self.entries.iter()
     }
 
-    fn fingerprint(&self, page_size: usize) -> Fingerprint {
+    fn places_of_pages(&self, page_size: usize) -> &[Fingerprint] {
         let keys = || self.entries.iter().map(|entry| entry.key());
-        *self.fingerprint.get_or_init(|| Fingerprint::of(T::LIST, page_size, keys()))
+        self.places_of_pages.get_or_init(|| Fingerprint::places(T::LIST, page_size, keys()))
     }
 
     fn encode(&self, revision: Revision, page_size: usize) -> Vec<Bytes> {
@@ -88,7 +89,9 @@ impl<T: Entry> Snapshot<T> {
         let page = |number: usize| {
             let entries = self.entries.iter().skip(number * page_size).take(page_size);
             let next = u32::try_from(number + 1).ok().filter(|_| number + 1 < count);
-            encode_page(entries, revision, next.map(|next| self.fingerprint(page_size).cursor(next)))
+            let next =
+                next.and_then(|next| Some(self.places_of_pages(page_size).get(number + 1)?.cursor(next)));
+            encode_page(entries, revision, next)
         };
         (0..count).map(page).collect()
     }
@@ -155,7 +158,7 @@ impl<T: Entry> Catalog<T> {
                 snapshot.places.insert(entry.key().into(), snapshot.entries.len());
                 snapshot.entries.push(entry);
                 snapshot.pages = Default::default();
-                snapshot.fingerprint = OnceLock::new();
+                snapshot.places_of_pages = OnceLock::new();
             }
             None => *guard = Arc::new(Snapshot::of(guard.entries.iter().cloned().chain([entry]).collect())),
         }
@@ -183,7 +186,7 @@ impl<T: Entry> Catalog<T> {
     ///
     /// # Errors
     ///
-    /// -32602 that names `cursor`, if this list in this state has not given it out.
+    /// -32602 that names `cursor`, if this list has not given it out, or has changed before its place since.
     // MCP 2025-11-25 server/utilities/pagination, Error Handling
     pub(crate) fn page(&self, revision: Revision, cursor: Option<&str>) -> Result<Bytes, McpError> {
         let snapshot = self.snapshot();
@@ -192,10 +195,13 @@ impl<T: Entry> Catalog<T> {
         let page = match cursor {
             None => Some(0),
             // page 0 is had without a cursor: none was given out for it
-            Some(cursor) => snapshot.fingerprint(page_size).page(cursor).filter(|page| *page > 0),
+            Some(cursor) => {
+                Fingerprint::page(snapshot.places_of_pages(page_size), cursor).filter(|page| *page > 0)
+            }
         };
-        let page = page.and_then(|page| pages.get(usize::try_from(page).ok()?));
-        page.cloned()
+        // a place without a page: all that was behind it is gone
+        let page = page.map(|page| pages.get(page).cloned());
+        page.map(|page| page.unwrap_or_else(|| encode_page::<T>([].iter(), revision, None)))
             .ok_or_else(|| McpError::invalid_params("`cursor` was not given out by this list as it is now"))
     }
 }

@@ -60,18 +60,33 @@ fn the_last_page_has_no_next_cursor_even_if_it_is_full() {
 fn a_cursor_that_this_list_has_not_given_out_is_refused() {
     let list = catalog(25, Some(10));
     let given = page(&list, None).1.unwrap();
-    let first = list.snapshot().fingerprint(10).cursor(0);
-    let beyond = list.snapshot().fingerprint(10).cursor(3);
+    let first = list.snapshot().places_of_pages(10)[0].cursor(0);
+    let beyond = list.snapshot().places_of_pages(10)[2].cursor(3);
     for bogus in ["", "bogus", &first, &beyond] {
         let error = list.page(LATEST, Some(bogus)).unwrap_err();
         assert_eq!(error.code.0, -32602);
         assert!(error.message.contains("`cursor`"));
     }
-    list.remove("n24").unwrap();
+    list.remove("n3").unwrap();
     assert!(list.page(LATEST, Some(&given)).is_err());
-    let later = page(&list, None).1.unwrap();
+}
+
+// C120
+#[test]
+fn a_cursor_stays_good_when_the_list_has_changed_behind_its_place() {
+    let list = catalog(25, Some(10));
+    let given = page(&list, None).1.unwrap();
     list.add(Named("n25".to_owned())).unwrap();
-    assert!(list.page(LATEST, Some(&later)).is_err());
+    list.remove("n12").unwrap();
+    let (names, next) = page(&list, Some(&given));
+    assert_eq!((names.len(), names[0].as_str(), names[2].as_str()), (10, "n10", "n13"));
+    assert!(next.is_some());
+    // as on another node, or after a start
+    assert_eq!(page(&catalog(13, Some(10)), Some(&given)).0, ["n10", "n11", "n12"]);
+    (10..26).for_each(|at| drop(list.remove(&format!("n{at}"))));
+    assert_eq!(page(&list, Some(&given)), (vec![], None), "all behind it is gone");
+    list.remove("n0").unwrap();
+    assert!(list.page(LATEST, Some(&given)).is_err());
 }
 
 #[test]

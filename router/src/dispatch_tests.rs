@@ -293,7 +293,7 @@ fn a_list_is_paged_and_its_cursors_are_its_own() {
         let (code, message) = refused(&router, "tools/list", &json!({ "cursor": bogus }).to_string());
         assert!(code == -32602 && message.contains("`cursor`"), "{bogus}: {message}");
     }
-    assert!(router.remove_tool("t24"));
+    assert!(router.remove_tool("t4"));
     assert_eq!(refused(&router, "tools/list", &json!({ "cursor": cursors[0] }).to_string()).0, -32602);
 }
 

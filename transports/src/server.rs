@@ -200,6 +200,9 @@ impl Server {
     }
 
     /// Splits lists into pages of so many entries. By default a list is one page.
+    ///
+    /// A cursor is good as long as the list up to its place is what it was: on every node, after a restart, and when
+    /// something was added or removed behind it. Otherwise it is refused with -32602, and the client begins anew.
     #[must_use]
     #[track_caller]
     pub fn page_size(mut self, entries: usize) -> Self {
