@@ -140,7 +140,7 @@ impl Seal {
         let nonce: [u8; NONCE] = random().ok_or(Unsealed::Failed)?;
         let payload = Payload { msg: &plain, aad: &bound.0 };
         let first = self.ring().and_then(|ring| ring.first()).ok_or(Unsealed::Failed)?;
-        let sealed = first.encrypt(XNonce::from_slice(&nonce), payload).map_err(|_| Unsealed::Failed)?;
+        let sealed = first.encrypt(&XNonce::from(nonce), payload).map_err(|_| Unsealed::Failed)?;
         let sealed = URL_SAFE_NO_PAD.encode([&[VERSION][..], &nonce, &sealed].concat());
         if sealed.len() > self.limits.sent { Err(Unsealed::TooLarge(sealed.len())) } else { Ok(sealed) }
     }
@@ -165,14 +165,14 @@ impl Seal {
         }
         let bytes = URL_SAFE_NO_PAD.decode(state).map_err(|_| "it is none of ours")?;
         let sealed = bytes.strip_prefix(&[VERSION]).ok_or("it is none of ours")?;
-        let (nonce, sealed) = sealed.split_at_checked(NONCE).ok_or("it is none of ours")?;
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE>().ok_or("it is none of ours")?;
         if sealed.len() < EXPIRY + TAG {
             return Err("it is none of ours".to_owned());
         }
-        let nonce = XNonce::from_slice(nonce);
+        let nonce = XNonce::from(*nonce);
         let ring = self.ring().ok_or("there is no key")?;
         let bound = bound();
-        let open = |key: &XChaCha20Poly1305| key.decrypt(nonce, Payload { msg: sealed, aad: &bound.0 }).ok();
+        let open = |key: &XChaCha20Poly1305| key.decrypt(&nonce, Payload { msg: sealed, aad: &bound.0 }).ok();
         let plain = ring.iter().find_map(open).ok_or("it is of no key of ours, or of another request")?;
         let (expiry, text) = plain.split_first_chunk().ok_or("it is none of ours")?;
         if self.now() >= u64::from_be_bytes(*expiry) {
