@@ -94,7 +94,7 @@ async fn a_cancel_that_names_nothing_in_flight_does_nothing() {
         > notifications/cancelled {"requestId":0}
         > notifications/cancelled {"reason":"no id"}
         > notifications/cancelled {"requestId":null}
-        > notifications/cancelled {"requestId":1.0}
+        > notifications/cancelled {"requestId":1.5}
         > notifications/cancelled {"requestId":[1]}
         > notifications/cancelled {"requestId":{}}
         > notifications/cancelled {}

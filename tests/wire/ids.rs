@@ -259,8 +259,9 @@ async fn an_illegal_id_is_refused_without_an_id_and_never_runs() {
         for id in [
             "null",
             "1.5",
-            "1.0",
-            "1e3",
+            "1.00000000000000000001",
+            "1e-1",
+            "1e20",
             "1e400",
             "true",
             "false",

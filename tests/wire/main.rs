@@ -38,3 +38,4 @@ mod standalone;
 mod streams;
 mod structured;
 mod turns;
+mod values;

@@ -1,6 +1,6 @@
 //! What a handler will need, found out when it is registered.
 
-use std::any::type_name;
+use std::{any::type_name, panic::catch_unwind};
 
 use actix_web::{HttpRequest, web};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -81,9 +81,12 @@ impl About {
     /// The same for a type of which it can be seen whether it refuses members that it does not know.
     pub(crate) fn whole<T: JsonSchema + DeserializeOwned>(&mut self) {
         self.arguments::<T>();
-        // serde refuses the first member that it does not know before it misses any; no type has one of this name
-        let unknown = serde_json::from_str::<T>(r#"{"\u0001":null}"#);
-        self.is_closed = unknown.is_err_and(|err| err.to_string().starts_with("unknown field"));
+        let closed = matches!(&self.arguments, Arguments::Whole(schema) if schema.get("additionalProperties") == Some(&Value::Bool(false)));
+        // serde refuses the first member that it does not know before it misses any; no type has one of this name. What
+        // the author wrote to read it may panic, and does so in a call again
+        let unknown = || serde_json::from_str::<T>(r#"{"\u0001":null}"#).map(drop);
+        let refused = |err: serde_json::Error| err.to_string().starts_with("unknown field");
+        self.is_closed = closed && catch_unwind(unknown).is_ok_and(|read| read.is_err_and(refused));
     }
 
     pub(crate) fn is_closed(&self) -> bool {

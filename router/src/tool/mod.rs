@@ -257,6 +257,11 @@ impl Tool {
     ///
     /// It is listed byte for byte, but for line breaks, which become spaces. Arguments must fit both the handler's
     /// types and this schema.
+    ///
+    /// It is read as JSON Schema 2020-12 unless its `$schema` names another dialect: draft 4, 6 or 7, 2019-09 or 2020-12.
+    /// Any other is refused when the tool is registered, as is a schema with a dead part: a `$ref` that leads nowhere or
+    /// out of the schema, a `pattern` that is not a regular expression. Nothing is ever fetched.
+    // MCP 2025-11-25 basic, Schema Dialect: SHOULD document
     #[must_use]
     pub fn input_schema(mut self, json: impl AsRef<str>) -> Self {
         self.input = schema::written_input(json.as_ref());

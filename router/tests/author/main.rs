@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 mod annotated;
 mod arguments;
+mod dialects;
 mod empty;
 mod extractors;
 mod headers;

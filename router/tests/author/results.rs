@@ -206,3 +206,18 @@ fn a_panic_in_an_errors_display_only_unwinds() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert!(catch_unwind(AssertUnwindSafe(|| runtime.block_on(run(tool, "{}")))).is_err());
 }
+
+// C117
+#[tokio::test]
+async fn a_key_of_meta_that_the_specification_forbids_is_left_out_of_a_result() {
+    let odd = async || {
+        ToolResult::text("a").meta("io.modelcontextprotocol/x", 1).meta("what?", 2).meta("com.example/k", 3)
+    };
+    let logged = errors_logged(async {
+        let odd = result(Tool::new("odd", odd), "{}").await;
+        assert_eq!(odd["_meta"], json!({ "com.example/k": 3 }));
+    });
+    let logged = logged.await;
+    assert_eq!(logged.len(), 2, "{logged:?}");
+    assert!(logged[0].contains("is reserved for the protocol") && logged[1].contains("what?"), "{logged:?}");
+}
