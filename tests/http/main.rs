@@ -59,4 +59,5 @@ mod told;
 mod turns;
 mod unix;
 mod upgrades;
+mod values;
 mod workers;

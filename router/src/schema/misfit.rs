@@ -389,18 +389,22 @@ impl<'v> Place<'v> {
 
 /// An error of the validator's, below a path.
 pub(super) fn mismatch(err: &ValidationError<'_>, path: &str) -> Mismatch {
-    let what = match err.kind() {
-        ValidationErrorKind::Required { property: Value::String(name) } => format!("`{name}` is missing"),
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected }
-            if !unexpected.is_empty() =>
-        {
-            let names: Vec<_> = unexpected.iter().take(MOST_TOLD).map(|name| not_allowed(name)).collect();
-            names.join(", ")
-        }
-        _ => err.masked_with("the value").to_string(),
-    };
+    let what = missing_or_unknown(err.kind()).unwrap_or_else(|| err.masked_with("the value").to_string());
     Mismatch { path: dotted(&format!("{path}{}", err.instance_path().as_str())), what }
+}
+
+/// A sentence that names members of the value's.
+fn missing_or_unknown(kind: &ValidationErrorKind) -> Option<String> {
+    if let ValidationErrorKind::Required { property: Value::String(name) } = kind {
+        return Some(format!("`{name}` is missing"));
+    }
+    let (ValidationErrorKind::AdditionalProperties { unexpected }
+    | ValidationErrorKind::UnevaluatedProperties { unexpected }) = kind
+    else {
+        return None;
+    };
+    let names: Vec<_> = unexpected.iter().take(MOST_TOLD).map(|name| not_allowed(name)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 fn not_allowed(name: &str) -> String {
