@@ -6,7 +6,7 @@ use actix_mcp::prelude::*;
 use actix_web::rt::{spawn, task::yield_now, time::sleep};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A text that no client must ever see.
 pub(crate) const SECRET: &str = "PANIC-SECRET-7731 at /secret/path";
@@ -158,7 +158,8 @@ async fn region(Args(Region { region, n }): Args<Region>) -> String {
     format!("region={} n={n}", region.as_deref().unwrap_or("null"))
 }
 
-async fn odd() -> &'static str {
+/// Takes whatever it is sent, and ignores it: a tool without an `Args` would refuse a member by its name.
+async fn odd(_: Args<Map<String, Value>>) -> &'static str {
     "odd"
 }
 
