@@ -169,11 +169,11 @@ async fn what_does_not_fit_a_schema_with_branches_is_named_to_the_model() {
 async fn a_tool_after_the_handle_was_taken_is_a_mistake_that_names_its_cause() {
     let server = Server::new("s", "1");
     let _handle = server.handle();
-    let _ = server.tool(Tool::new("late", async || "x"));
+    drop(server.tool(Tool::new("late", async || "x")));
 }
 
 #[actix_web::test]
 #[should_panic(expected = "the website \"example\" is not a URL")]
 async fn a_website_that_is_not_a_url_is_a_mistake() {
-    let _ = Server::new("s", "1").website_url("example");
+    drop(Server::new("s", "1").website_url("example"));
 }
