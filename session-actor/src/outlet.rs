@@ -2,13 +2,19 @@
 //!
 //! **Invariant:** an outlet is owned by one call and consumed by its one answer; nothing else can write to it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    fmt::Write as _,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use actix_mcp_router::error::ErrorCode;
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::sync::oneshot;
 
-use crate::queue::{Frame, Sink, Source};
+use crate::{
+    queue::{Frame, Sink, Source},
+    replay::EventId,
+};
 
 /// The way of one request's answer, given by the transport with the request.
 #[derive(Debug)]
@@ -59,19 +65,29 @@ pub enum Head {
     Ended,
 }
 
-/// Adds a message to a buffer as the data of an event, which ends there.
-pub(crate) fn put_event(buffer: &mut BytesMut, json: &[u8]) {
-    // JSON of ours holds no raw line break, so one `data:` line is the whole of it (WHATWG HTML, 9.2.6)
+/// The most bytes that an event takes besides its message: id, name and line ends.
+pub(crate) const FRAMING: usize = 80; // bytes
+
+/// Adds a message to a buffer as an event, with an id where a client can resume after it. The only place where an event
+/// that carries a message is framed.
+pub(crate) fn put_event(buffer: &mut BytesMut, id: Option<EventId>, json: &[u8]) {
+    // the name is the default one (WHATWG HTML, 9.2.6); there are clients that skip events without it
+    buffer.put_slice(b"event: message\n");
+    if let Some(id) = id {
+        // a buffer takes it all
+        writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
+    }
+    // JSON of ours holds no raw line break, so one `data:` line is the whole of it
     buffer.put_slice(b"data: ");
     buffer.put_slice(json);
     buffer.put_slice(b"\n\n");
 }
 
-/// A message as an event without an id: one that nobody comes back to.
+/// A message as an event without an id: no client can resume after it.
 #[must_use]
 pub fn event(json: &[u8]) -> Bytes {
-    let mut event = BytesMut::with_capacity(json.len() + 8);
-    put_event(&mut event, json);
+    let mut event = BytesMut::with_capacity(json.len() + 23);
+    put_event(&mut event, None, json);
     event.freeze()
 }
 

@@ -4,7 +4,7 @@
 //!
 //! **Invariant:** it knows its session weakly and its own token only; all it can break is itself.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use actix::{
     Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, SpawnHandle, WeakAddr,
@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use actix_mcp_router::link::Room;
 
 use crate::{
-    outlet::put_event,
+    outlet::{FRAMING, put_event},
     queue::{Frame, Sink},
     replay::EventId,
     session::{SessionActor, StreamClosed},
@@ -60,9 +60,7 @@ impl StreamActor {
 
     /// Adds an event to a buffer, and takes it out.
     fn encode(id: EventId, data: &[u8], buffer: &mut BytesMut) -> Bytes {
-        // a buffer takes it all
-        writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
-        put_event(buffer, data);
+        put_event(buffer, Some(id), data);
         buffer.split().freeze()
     }
 
@@ -173,9 +171,6 @@ pub(crate) struct Write {
     /// Whether it may go when the reader stands still.
     pub(crate) droppable: bool,
 }
-
-/// What an event takes beside its data: its id, two names, the line ends.
-const FRAMING: usize = 64; // bytes
 
 impl Handler<Write> for StreamActor {
     type Result = ();

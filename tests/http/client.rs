@@ -372,6 +372,8 @@ impl Response {
         };
         // over all of it: comments come for ever
         let event = timeout(guard, event).await.expect("no message came")?;
+        // C93
+        assert_eq!(event.event.as_deref(), Some("message"), "{event:?}");
         let message = serde_json::from_str(&event.data)
             .unwrap_or_else(|error| panic!("no JSON: {:?}: {error}", event.data));
         Some((event.id.map(|id| id.to_string()), message))

@@ -36,6 +36,7 @@ mod methods;
 mod mirrored;
 mod modern;
 mod mounts;
+mod named;
 mod nginx;
 mod order;
 mod origins;

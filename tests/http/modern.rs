@@ -312,7 +312,9 @@ async fn a_stream_has_neither_ids_nor_words_of_when_to_come_back() {
     assert_eq!(response.header("mcp-session-id"), None);
     let body = String::from_utf8(response.bytes().await).unwrap_or_default();
     assert_eq!(
-        body.lines().filter(|line| !line.is_empty() && !line.starts_with("data: {")).count(),
+        body.lines()
+            .filter(|line| !["", "event: message"].contains(line) && !line.starts_with("data: {"))
+            .count(),
         0,
         "{body}"
     );
@@ -321,7 +323,7 @@ async fn a_stream_has_neither_ids_nor_words_of_when_to_come_back() {
     let slow = modern_call(1, "slow", json!({ "ms": 1000, "tag": "x" }));
     let body =
         String::from_utf8(served.send(&slow).await.expect(200).await.bytes().await).unwrap_or_default();
-    assert!(body.starts_with(":\n\ndata: {") && body.matches("data").count() == 1, "{body}");
+    assert!(body.starts_with(":\n\nevent: message\ndata: {") && body.matches("data").count() == 1, "{body}");
 }
 
 // C16 and C17

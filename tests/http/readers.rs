@@ -99,7 +99,7 @@ async fn a_stream_that_is_come_back_to_is_kept_alive_too() {
     let mut again = client.resume(&id.unwrap()).await.expect(200).await;
     assert!(start.elapsed() < Duration::from_millis(5), "no first byte: {:?}", start.elapsed());
     let expected = [
-        row(0, ":"),
+        row(0, "id"),
         row(15, ":"),
         row(30, ":"),
         row(35, "2"),

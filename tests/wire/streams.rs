@@ -189,6 +189,8 @@ async fn a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume() {
     settle().await;
     let mut resumed = posts.resume(last).await.unwrap();
     let event = resumed.next().await.unwrap();
+    assert_eq!((event.id.as_deref(), &event.message), (Some(last), &json!(null)), "C109");
+    let event = resumed.next().await.unwrap();
     assert_eq!((event.id.as_deref(), &event.message["params"]["progress"]), (Some("2-2"), &json!(2)));
     let event = resumed.next().await.unwrap();
     assert_eq!((event.id.as_deref(), text(&event.message)), (Some("2-3"), "1"));

@@ -181,11 +181,13 @@ impl Handler<Resume> for SessionActor {
             .and_then(|call| self.state.call_mut(call))
             .map(|kept| kept.link.0.flow().clone());
         let replayed = self.room_to_replay(resume.last)?;
+        // a client whose stream breaks again before an event came has an id to come back with
+        let primed = self.has_polling();
         let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), None);
         let mut live = None;
         let mut events = None;
-        let resumed = self.state.resume(resume.last, Instant::now(), |token, first| {
-            let reader = make(token, first, false, &mut events);
+        let resumed = self.state.resume(resume.last, Instant::now(), |token, _| {
+            let reader = make(token, resume.last, primed, &mut events);
             live = Some(reader.stream.clone());
             reader
         });
@@ -203,7 +205,7 @@ impl Handler<Resume> for SessionActor {
         // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
         let make = self.reader_maker(self.flow(), replayed);
         let mut events = None;
-        let reader = make(self.state.spent_token(), resume.last, false, &mut events);
+        let reader = make(self.state.spent_token(), resume.last, primed, &mut events);
         write_kept(&reader.stream, resumed.events);
         events.ok_or(unservable)
     }

@@ -262,6 +262,8 @@ impl Stream {
         let data = field("data:").expect("an event must have data");
         let message = match data {
             "" => Value::Null,
+            // C93
+            _ if field("event:") != Some("message") => panic!("an event without its name: {text:?}"),
             data => serde_json::from_str(data).unwrap_or_else(|error| panic!("no JSON: {data:?}: {error}")),
         };
         Some(SseEvent { id: field("id:").map(str::to_owned), message })
