@@ -61,4 +61,5 @@ mod turns;
 mod unix;
 mod upgrades;
 mod values;
+mod unanswerable;
 mod workers;

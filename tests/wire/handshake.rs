@@ -45,7 +45,7 @@ async fn an_initialize_that_cannot_be_read_opens_nothing_and_the_next_one_does()
             "version",
         ),
         ("[]".to_owned(), "`params`"),
-        ("null".to_owned(), "`params`"),
+        ("null".to_owned(), "`protocolVersion`"),
         ("{}".to_owned(), "`protocolVersion`"),
     ] {
         let mut pipe = Pipe::open(&server);

@@ -33,7 +33,7 @@ async fn a_line_that_is_no_message_costs_only_itself() {
         > }
         < nothing
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":null}
-        < {"id":2,"error":{"code":-32602,"message":"`params` is no object"}}
+        < {"id":2,"error":{"code":-32602,"message":"`name` is missing"}}
         > {"jsonrpc":"2.0","id":2,"method":"ping","params":[]}
         < {"id":2,"error":{"code":-32602,"message":"`params` is no object"}}
         > {"jsonrpc":"2.0","id":2,"method":"ping"

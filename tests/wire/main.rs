@@ -2,6 +2,7 @@
 //!
 //! `fixture` is the server that is spoken to. Scripts are in the words of `actix_mcp::testing::script`.
 
+mod answers;
 mod arguments;
 mod asks;
 mod batches;
@@ -39,3 +40,4 @@ mod streams;
 mod structured;
 mod turns;
 mod values;
+mod unanswerable;

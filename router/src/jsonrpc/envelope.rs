@@ -36,21 +36,52 @@ pub(super) struct Envelope<'a> {
     /// The first member that came twice.
     twice: Option<&'static str>,
     id_twice: bool,
+    /// They are not the same.
+    two_ids: bool,
+    /// A `result` or an `error` that is null.
+    null_outcome: bool,
 }
 
 impl<'a> Envelope<'a> {
     pub(super) fn looks(&self) -> Looks {
-        match (self.method, self.id, self.result.or(self.error)) {
-            (Some(_), Some(_), _) => Looks::Request,
-            (Some(_), None, _) => Looks::Notification,
-            (None, _, Some(_)) => Looks::Response,
-            (None, _, None) => Looks::Unknown,
+        let has_outcome = self.result.or(self.error).is_some();
+        match (self.method, self.id) {
+            (Some(_), None) => Looks::Notification,
+            // whoever sent it may have meant an answer, and an answer is never answered
+            (Some(_), Some(_)) if has_outcome => Looks::Response,
+            (Some(_), Some(_)) => Looks::Request,
+            (None, _) if has_outcome || self.null_outcome => Looks::Response,
+            (None, _) => Looks::Unknown,
         }
+    }
+
+    /// Members that are null count as absent. Not `id`, where null is neither an id nor the mark of a notification.
+    fn without_nulls(mut self) -> Self {
+        let is_null = |raw: &&RawValue| raw.get() == "null";
+        self.null_outcome = self.result.or(self.error).is_some();
+        for member in [&mut self.method, &mut self.result, &mut self.error] {
+            if member.as_ref().is_some_and(is_null) {
+                *member = None;
+            }
+        }
+        self
+    }
+
+    /// The id of the server's request that this message answers, as far as it can be read.
+    pub(super) fn answers(&self, limits: &ReadLimits) -> Option<RequestId> {
+        if self.looks() != Looks::Response || self.two_ids {
+            return None;
+        }
+        self.read_id(limits).ok().flatten()
     }
 
     pub(super) fn id(&self, limits: &ReadLimits) -> Result<Option<RequestId>, McpError> {
         // which of two it is cannot be told
-        let Some(raw) = self.id.filter(|_| !self.id_twice) else { return Ok(None) };
+        if self.id_twice { Ok(None) } else { self.read_id(limits) }
+    }
+
+    fn read_id(&self, limits: &ReadLimits) -> Result<Option<RequestId>, McpError> {
+        let Some(raw) = self.id else { return Ok(None) };
         // MCP 2025-11-25 basic, Requests: MUST be a string or integer and MUST NOT be null
         let id = RequestId::read(raw.get()).ok_or_else(|| {
             McpError::invalid_request("`id` is neither a string nor an integer from -2^63 to 2^64-1")
@@ -83,6 +114,9 @@ impl<'a> Envelope<'a> {
             }
             (Some(_), None, Some(_)) => {
                 Err(McpError::invalid_request("a message has `method` or `error`, not both"))
+            }
+            (None, None, None) if self.null_outcome => {
+                Err(McpError::invalid_request("a response has a `result` or an `error` that is not null"))
             }
             _ => Ok(()),
         }
@@ -145,6 +179,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
         let mut envelope = Envelope::default();
+        let mut params_seen = false;
         while let Some(member) = map.next_key::<Member>()? {
             let (name, slot) = match member {
                 Member::Jsonrpc => ("jsonrpc", &mut envelope.jsonrpc),
@@ -153,14 +188,17 @@ impl<'de> Visitor<'de> for Reader<'_> {
                 Member::Result => ("result", &mut envelope.result),
                 Member::Error => ("error", &mut envelope.error),
                 Member::Params => {
-                    if !matches!(envelope.params, Params::Absent) {
+                    if params_seen {
                         envelope.twice.get_or_insert("params");
                     }
+                    params_seen = true;
                     envelope.params = if self.object {
                         Params::Object(map.next_value_seed(Finder { text: self.text })?)
                     } else {
-                        map.next_value::<IgnoredAny>()?;
-                        Params::NoObject
+                        match map.next_value::<&RawValue>()?.get() {
+                            "null" => Params::Absent,
+                            _ => Params::NoObject,
+                        }
                     };
                     continue;
                 }
@@ -169,12 +207,14 @@ impl<'de> Visitor<'de> for Reader<'_> {
                     continue;
                 }
             };
-            if slot.replace(map.next_value()?).is_some() {
+            let value: &RawValue = map.next_value()?;
+            if let Some(before) = slot.replace(value) {
                 envelope.twice.get_or_insert(name);
                 envelope.id_twice |= name == "id";
+                envelope.two_ids |= name == "id" && before.get() != value.get();
             }
         }
-        Ok(envelope)
+        Ok(envelope.without_nulls())
     }
 }
 

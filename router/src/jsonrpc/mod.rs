@@ -10,15 +10,22 @@ mod parameters;
 mod read;
 mod write;
 
+use std::fmt;
+
 use bytestring::ByteString;
 
 pub(crate) use self::write::{encode_raw_result, to_json, try_encode_notification, try_encode_result};
 pub use self::{
     parameters::Parameters,
-    read::{Looks, Malformed, Payload, ReadLimits, read},
+    read::{Looks, Malformed, Payload, ReadLimits, read, unanswered},
     write::{ErrorId, encode_error, encode_notification, encode_request, encode_result},
 };
-use crate::{error::McpError, id::RequestId};
+use crate::{
+    dispatch::Method,
+    error::{McpError, Shown},
+    id::RequestId,
+    params::Members,
+};
 
 /// One message, by kind.
 #[derive(Clone, Debug)]
@@ -40,6 +47,39 @@ pub struct Request {
     pub method: ByteString,
     /// The parameters; without members where there are none.
     pub params: Parameters,
+}
+
+/// What a request asks for, as a log may name it: the method, and the tool or the prompt.
+#[derive(Clone, Debug)]
+pub struct Target {
+    method: ByteString,
+    /// As JSON.
+    name: ByteString,
+}
+
+impl Target {
+    /// What this request asks for. Nothing is copied.
+    #[must_use]
+    pub fn of(request: &Request) -> Self {
+        let named = matches!(&*request.method, "tools/call" | "prompts/get");
+        let name = named.then(|| (&request.params).raw("name")).flatten();
+        let name = name.map(|name| request.params.slice(name)).unwrap_or_default();
+        Self { method: request.method.clone(), name }
+    }
+}
+
+/// `tools/call "add"`. What a client chose is quoted, escaped and cut at 100 characters.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Method::of(&self.method) {
+            Some(_) => f.write_str(&self.method)?,
+            None => Shown(&self.method).fmt(f)?,
+        }
+        match serde_json::from_str::<String>(&self.name) {
+            Ok(name) => write!(f, " {}", Shown(&name)),
+            Err(_) => Ok(()),
+        }
+    }
 }
 
 /// A notification: never answered.

@@ -54,13 +54,13 @@ pub enum Payload {
 /// What a message that cannot be read looked like: it decides whether anybody waits for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looks {
-    /// No message at all: no JSON, no object, or an object without `method`, `result` and `error`.
+    /// Not a message: not JSON, not an object, or an object without `method`, `result` and `error`.
     Unknown,
-    /// It has a `method` and an `id`, legal or not.
+    /// It has a `method` and an `id`, legal or not, and neither a `result` nor an `error`.
     Request,
     /// It has a `method` and no `id`.
     Notification,
-    /// It has a `result` or an `error` and no `method`.
+    /// It has a `result` or an `error`: the answer to a server-initiated request, or meant as one.
     Response,
 }
 
@@ -68,8 +68,13 @@ pub enum Looks {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Malformed {
-    /// The message's id, where it could be read.
+    /// The id to answer under, where it could be read. What looks like a response has none: it is never answered as if it
+    /// were a request.
+    // MCP 2025-11-25 basic/transports, Sending Messages 4: an error response that has no `id`
     pub id: Option<RequestId>,
+    /// The ids of the server-initiated requests that are answered in it, as far as they can be read: nobody else will
+    /// answer them.
+    pub answers: Vec<RequestId>,
     /// What it looked like.
     pub looks: Looks,
     /// What to answer, where it is to be answered.
@@ -85,8 +90,49 @@ impl Malformed {
         matches!(self.looks, Looks::Unknown | Looks::Request)
     }
 
-    fn unknown(error: McpError) -> Self {
-        Self { id: None, looks: Looks::Unknown, error }
+    /// A text that is refused as a whole.
+    #[must_use]
+    pub fn unknown(error: McpError) -> Self {
+        Self { id: None, answers: Vec::new(), looks: Looks::Unknown, error }
+    }
+
+    /// A request that is refused before anything looks at what it asks for.
+    #[must_use]
+    pub fn request(id: RequestId, error: McpError) -> Self {
+        Self { id: Some(id), answers: Vec::new(), looks: Looks::Request, error }
+    }
+
+    /// What to tell those who wait for the [`answers`](Self::answers).
+    #[must_use]
+    pub fn why_unanswered(&self) -> McpError {
+        unanswered(&self.error)
+    }
+}
+
+/// What to tell whoever waits for an answer that is refused with this error.
+#[must_use]
+pub fn unanswered(error: &McpError) -> McpError {
+    McpError::new(error.code, format!("the client's answer was refused: {}", error.message))
+}
+
+impl Payload {
+    /// The ids of the server-initiated requests that are answered in it.
+    #[must_use]
+    pub fn answers(&self) -> Vec<RequestId> {
+        let of = |message: &Incoming| match message {
+            Incoming::Response(response) => vec![response.id.clone()],
+            Incoming::Request(_) | Incoming::Notification(_) => Vec::new(),
+        };
+        match self {
+            Self::One(message) => of(message),
+            Self::Batch(messages) => messages
+                .iter()
+                .flat_map(|message| match message {
+                    Ok(message) => of(message),
+                    Err(malformed) => malformed.answers.clone(),
+                })
+                .collect(),
+        }
     }
 }
 
@@ -208,10 +254,15 @@ fn skip_string(bytes: &mut std::str::Bytes<'_>) {
 }
 
 fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<Payload, Malformed> {
-    let refuse = |error| Err(Malformed::unknown(error));
     let elements = match Elements::read(text, limits.batch) {
         Ok(elements) => elements,
-        Err(error) => return refuse(no_json(&error)),
+        Err(error) => return Err(Malformed::unknown(no_json(&error))),
+    };
+    let read = |element: &&RawValue| read_one(text, element.get(), None, limits);
+    let refuse = |error| {
+        // it is refused as a whole, with the answers in it
+        let answers = Payload::Batch(elements.kept.iter().map(read).collect()).answers();
+        Err(Malformed { answers, ..Malformed::unknown(error) })
     };
     if elements.total == 0 {
         return refuse(McpError::invalid_request("a batch holds at least one message"));
@@ -225,7 +276,6 @@ fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<P
     if let Some(error) = shape.refusal(limits) {
         return refuse(error);
     }
-    let read = |element: &&RawValue| read_one(text, element.get(), None, limits);
     Ok(Payload::Batch(elements.kept.iter().map(read).collect()))
 }
 
@@ -250,7 +300,13 @@ fn read_one(
         Ok(id) => (id, None),
         Err(error) => (None, Some(error)),
     };
-    let refuse = |error| Malformed { id: id.clone(), looks, error };
+    let answers = envelope.answers(limits);
+    let refuse = |error| Malformed {
+        id: id.clone().filter(|_| looks != Looks::Response),
+        answers: answers.iter().cloned().collect(),
+        looks,
+        error,
+    };
 
     if let Some(error) = refusal {
         return Err(refuse(error));
@@ -280,7 +336,7 @@ fn read_one(
         }
         (Looks::Response, Some(id)) => {
             let result = match (envelope.result, envelope.error) {
-                (_, Some(error)) => Err(client_error(error)),
+                (_, Some(error)) => Err(client_error(error).map_err(refuse)?),
                 (result, None) => Ok(result.map(slice).unwrap_or_default()),
             };
             Ok(Incoming::Response(Response { id, result }))
@@ -298,10 +354,12 @@ fn no_json(error: &serde_json::Error) -> McpError {
     McpError::new(ErrorCode::PARSE_ERROR, format!("no valid JSON at line {line}, column {column}"))
 }
 
-/// The client's error, or one that says it was none: whoever waits for it must learn that it failed.
-fn client_error(raw: &RawValue) -> McpError {
-    serde_json::from_str(raw.get()).unwrap_or_else(|_| {
-        McpError::new(ErrorCode::INTERNAL_ERROR, "the client's `error` is no JSON-RPC error")
+/// The client's error.
+fn client_error(raw: &RawValue) -> Result<McpError, McpError> {
+    // serde would take an array for a struct
+    let error = raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok());
+    error.flatten().ok_or_else(|| {
+        McpError::invalid_request("`error` is not an object with an integer `code` and a string `message`")
     })
 }
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::jsonrpc::{ErrorId, encode_error, encode_notification, encode_request, encode_result};
+use crate::jsonrpc::{ErrorId, Target, encode_error, encode_notification, encode_request, encode_result};
 use crate::params::Members;
 
 fn try_one(text: &str) -> Result<Incoming, Malformed> {
@@ -157,19 +157,7 @@ fn a_readable_id_is_echoed_whatever_else_is_wrong() {
         (r#"{"jsonrpc":"2.0","id":4,"method":7}"#, -32600, "`method`"),
         (r#"{"jsonrpc":"2.0","id":4,"method":null}"#, -32600, "`method`"),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","params":[]}"#, -32602, "`params`"),
-        (r#"{"jsonrpc":"2.0","id":4,"method":"m","params":null}"#, -32602, "`params`"),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","params":"x"}"#, -32602, "`params`"),
-        (
-            r#"{"jsonrpc":"2.0","id":4,"result":{},"error":{"code":1,"message":"x"}}"#,
-            -32600,
-            "`result` or `error`",
-        ),
-        (r#"{"jsonrpc":"2.0","id":4,"method":"m","result":{}}"#, -32600, "`method` or `result`"),
-        (
-            r#"{"jsonrpc":"2.0","id":4,"method":"m","error":{"code":1,"message":"x"}}"#,
-            -32600,
-            "`method` or `error`",
-        ),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","method":"n"}"#, -32600, "`method` is there twice"),
         (
             r#"{"jsonrpc":"2.0","id":4,"method":"m","params":{},"params":{}}"#,
@@ -239,7 +227,7 @@ fn a_byte_order_mark_and_white_space_are_skipped() {
 
 #[test]
 fn parameters_that_are_no_object_are_refused_in_a_request_and_have_no_members_in_a_notification() {
-    for params in ["[1]", "null", "7", "1e999", "\"reason\"", "true"] {
+    for params in ["[1]", "7", "1e999", "\"reason\"", "true"] {
         let request = format!(r#"{{"jsonrpc":"2.0","params":{params},"id":1,"method":"m"}}"#);
         assert_eq!(refused(&request), (-32602, Some(1_i64.into()), "`params` is no object".to_owned()));
         let read = try_one(&format!(r#"{{"jsonrpc":"2.0","params":{params},"method":"notifications/x"}}"#));
@@ -316,10 +304,13 @@ fn nobody_waits_for_the_refusal_of_a_notification_or_a_response() {
         (r#"{"jsonrpc":"2.0","id":4,"result":{},"error":{}}"#, Looks::Response),
         (r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#, Looks::Response),
         (r#"{"jsonrpc":"2.0","result":{}}"#, Looks::Response),
+        (r#"{"jsonrpc":"2.0","id":4,"method":"m","result":{}}"#, Looks::Response),
+        (r#"{"jsonrpc":"2.0","id":4,"result":null}"#, Looks::Response),
     ] {
         let malformed = try_one(text).expect_err(text);
         assert_eq!(malformed.looks, looks, "{text}");
         assert!(!malformed.wants_answer());
+        assert_eq!(malformed.id, None, "{text}");
     }
     assert!(try_one("{}").unwrap_err().wants_answer());
     assert!(try_one(&ping("null")).unwrap_err().wants_answer());
@@ -337,11 +328,89 @@ fn a_response_carries_its_result_or_its_error() {
         .result
         .unwrap_err();
     assert_eq!((error.code.0, &*error.message, error.data.unwrap().get()), (-1, "no", "[1]"));
-    // a waiting call must learn that its question failed
-    for odd in ["null", "\"no\"", "{}", r#"{"code":"x","message":"m"}"#] {
-        let error = response(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{odd}}}"#)).result.unwrap_err();
-        assert_eq!(error.code, ErrorCode::INTERNAL_ERROR, "{odd}");
+}
+
+// C96, C97
+#[test]
+fn a_response_that_is_refused_has_no_id_to_answer_under_and_names_the_question_it_leaves_open() {
+    let outcome = r#""result":{}"#;
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":9,"result":{{"a":{}{}}}}}"#, "[".repeat(70), "]".repeat(70));
+    let reserved = r#"{"jsonrpc":"2.0","id":9,"result":{"$serde_json::private::Number":"1"}}"#;
+    for (text, names) in [
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,{outcome},"error":{{"code":1,"message":"x"}}}}"#), "not both"),
+        (&*format!(r#"{{"id":9,{outcome}}}"#), "`jsonrpc` is missing"),
+        (&*format!(r#"{{"jsonrpc":"1.0","id":9,{outcome}}}"#), "`jsonrpc` is not"),
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,{outcome},{outcome}}}"#), "`result` is there twice"),
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,"id":9,{outcome}}}"#), "`id` is there twice"),
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,"method":"m",{outcome}}}"#), "`method` or `result`"),
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,"method":7,{outcome}}}"#), "`method` or `result`"),
+        (r#"{"jsonrpc":"2.0","id":9,"method":"m","error":{"code":1,"message":"x"}}"#, "`method` or `error`"),
+        (r#"{"jsonrpc":"2.0","id":9,"result":null}"#, "not null"),
+        (r#"{"jsonrpc":"2.0","id":9,"error":null}"#, "not null"),
+        (r#"{"jsonrpc":"2.0","id":9,"result":null,"error":null}"#, "not null"),
+        (r#"{"jsonrpc":"2.0","id":9,"error":"no"}"#, "`error` is not an object"),
+        (r#"{"jsonrpc":"2.0","id":9,"error":[1,"no"]}"#, "`error` is not an object"),
+        (r#"{"jsonrpc":"2.0","id":9,"error":{}}"#, "`error` is not an object"),
+        (r#"{"jsonrpc":"2.0","id":9,"error":{"code":"x","message":"m"}}"#, "`error` is not an object"),
+        (&deep, "64 levels"),
+        (reserved, "may be named"),
+    ] {
+        let malformed = try_one(text).expect_err(text);
+        assert_eq!((malformed.id, malformed.looks), (None, Looks::Response), "{text}");
+        assert_eq!(malformed.answers, [RequestId::from(9_i64)], "{text}");
+        assert!(malformed.error.message.contains(names), "{text}: {}", malformed.error.message);
+        let batch = read(format!("[{}]", text).into(), &ReadLimits::default());
+        let answers = batch.map_or_else(|malformed| malformed.answers, |payload| payload.answers());
+        assert_eq!(answers, [RequestId::from(9_i64)], "{text}");
     }
+    // which question it is cannot be told, or it is none
+    for text in [
+        format!(r#"{{"jsonrpc":"2.0","id":9,"id":8,{outcome}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":null,{outcome}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":[9],{outcome}}}"#),
+        format!(r#"{{"jsonrpc":"2.0",{outcome}}}"#),
+        r#"{"jsonrpc":"2.0","id":9}"#.to_owned(),
+        r#"{"jsonrpc":"1.0","id":9,"method":"ping"}"#.to_owned(),
+    ] {
+        assert!(try_one(&text).unwrap_err().answers.is_empty(), "{text}");
+    }
+}
+
+// C97
+#[test]
+fn a_member_that_is_null_is_absent() {
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","params":null}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","result":null,"error":null}"#,
+    ] {
+        assert_eq!(request(text).method, "m");
+    }
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null,"method":null,"params":null}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1,"message":"m"}}"#,
+    ] {
+        assert!(matches!(try_one(text), Ok(Incoming::Response(_))), "{text}");
+    }
+    let notification = r#"{"jsonrpc":"2.0","method":"notifications/x","result":null,"params":null}"#;
+    assert!(matches!(try_one(notification), Ok(Incoming::Notification(_))));
+    // but for the id, where null neither is one nor makes a notification
+    assert_eq!(refused(&ping("null")).0, -32600);
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":null,"params":{}}"#;
+    assert_eq!(refused(twice).2, "`params` is there twice");
+}
+
+#[test]
+fn what_a_request_asks_for_is_shown_on_one_line_of_bounded_length() {
+    let shown = |text: &str| Target::of(&request(text)).to_string();
+    let call = |name: &str| {
+        shown(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{name}}}}}"#))
+    };
+    assert_eq!(call(r#""add""#), r#"tools/call "add""#);
+    assert_eq!(call(r#""a\n\u001b""#), r#"tools/call "a\n\u{1b}""#);
+    assert!(call(&format!("\"{}\"", "x".repeat(8000))).len() < 150);
+    assert_eq!(call("7"), "tools/call");
+    assert_eq!(shown(r#"{"jsonrpc":"2.0","id":1,"method":"a\nb"}"#), r#""a\nb""#);
 }
 
 #[test]

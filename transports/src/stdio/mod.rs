@@ -16,7 +16,7 @@ use actix_mcp_router::{
     call::Bearings,
     era::Eras,
     error::{ErrorCode, McpError},
-    jsonrpc::{self, Incoming, Looks, Malformed, Payload, Request},
+    jsonrpc::{self, Incoming, Malformed, Payload, Request, Response},
     metadata::Claim,
     peer::Peer,
 };
@@ -214,8 +214,7 @@ impl Reader<'_> {
                 let peer = match self.peer(&request) {
                     Ok(peer) => peer,
                     Err(error) => {
-                        let id = Some(request.id);
-                        return self.refuse(Malformed { id, looks: Looks::Request, error }, batch.cloned());
+                        return self.refuse(Malformed::request(request.id, error), batch.cloned());
                     }
                 };
                 let bearings = Bearings { peer, ..Bearings::default() };
@@ -245,7 +244,8 @@ impl Reader<'_> {
         // a session that has just ended serves nothing any more
         if !self.session.send(Batching).await.unwrap_or(false) {
             let error = McpError::invalid_request("a batch is served at revision 2025-03-26 only");
-            return self.refuse(Malformed { id: None, looks: Looks::Unknown, error }, None);
+            let answers = Payload::Batch(messages).answers();
+            return self.refuse(Malformed { answers, ..Malformed::unknown(error) }, None);
         }
         let batch = Batch::on_pipe(self.pipe.clone());
         for message in messages {
@@ -257,6 +257,10 @@ impl Reader<'_> {
     }
 
     fn refuse(&self, malformed: Malformed, batch: Option<Arc<Batch>>) {
+        for id in &malformed.answers {
+            let response = Response { id: id.clone(), result: Err(malformed.why_unanswered()) };
+            self.session.do_send(Answered { response });
+        }
         if malformed.wants_answer() {
             self.session.do_send(Refuse { malformed, batch });
         } else {
@@ -279,7 +283,7 @@ impl Reader<'_> {
         if json {
             let message = format!("the message is too long (the limit is {limit} bytes)");
             let error = McpError::new(ErrorCode::INVALID_REQUEST, message);
-            self.refuse(Malformed { id: None, looks: Looks::Unknown, error }, None);
+            self.refuse(Malformed::unknown(error), None);
         }
     }
 }

@@ -8,7 +8,7 @@ use actix_mcp_router::{
     dispatch::Method,
     era::{Feature, Revision},
     error::McpError,
-    jsonrpc::{Incoming, Looks, Malformed, Request},
+    jsonrpc::{Incoming, Malformed, Request},
     metadata::Claim,
     mirror::check_version,
     peer::Peer,
@@ -155,10 +155,9 @@ pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(),
 // as on a pipe: no revision without sessions has batches
 pub(super) fn refuse_member(router: &Router, message: &Request) -> Option<Malformed> {
     let claims = router.eras().serve_modern() && Claim::of(&message.params).is_some();
-    claims.then(|| Malformed {
-        id: Some(message.id.clone()),
-        looks: Looks::Request,
-        error: McpError::invalid_request("a request that names its version cannot be part of a batch"),
+    claims.then(|| {
+        let error = McpError::invalid_request("a request that names its version cannot be part of a batch");
+        Malformed::request(message.id.clone(), error)
     })
 }
 

@@ -4,7 +4,9 @@ use actix::Addr;
 use actix_mcp_router::{
     dispatch::Method,
     era::Feature,
-    jsonrpc::{self, Incoming, Malformed, Payload, Request},
+    error::McpError,
+    id::RequestId,
+    jsonrpc::{self, Incoming, Malformed, Payload, Request, Response},
 };
 use actix_mcp_session::{
     outlet::{Accepts, Batch, Exchange, Head, Outlet, Verdict},
@@ -29,8 +31,39 @@ impl Endpoint {
         accepts: Accepts,
         body: Bytes,
     ) -> Result<HttpResponse, Refused> {
-        let payload = jsonrpc::read(body, self.server.router().limits())
-            .map_err(|malformed| Refusal::malformed(malformed.error, malformed.id))?;
+        let payload = jsonrpc::read(body, self.server.router().limits()).map_err(|malformed| {
+            self.refuse_answers(request, &malformed.answers, &malformed.error);
+            Refusal::malformed(malformed.error, malformed.id)
+        })?;
+        let answers = payload.answers();
+        let response = self.post_payload(request, accepts, payload).await;
+        if let Err(refused) = &response {
+            self.refuse_answers(request, &answers, refused.error());
+        }
+        response
+    }
+
+    /// Ends the questions of the request's session whose answers are refused: no other answer will come.
+    fn refuse_answers(&self, request: &HttpRequest, answers: &[RequestId], error: &McpError) {
+        if answers.is_empty() {
+            return;
+        }
+        let id = headers::single(request, &headers::SESSION_ID).ok().flatten();
+        let principal = self.principal(request);
+        let session = id.and_then(|id| self.server.sessions().get(id, principal.as_ref()));
+        let Some(session) = session else { return };
+        for id in answers {
+            let response = Response { id: id.clone(), result: Err(jsonrpc::unanswered(error)) };
+            session.addr.do_send(Answered { response });
+        }
+    }
+
+    async fn post_payload(
+        &self,
+        request: &HttpRequest,
+        accepts: Accepts,
+        payload: Payload,
+    ) -> Result<HttpResponse, Refused> {
         let id = match &payload {
             Payload::One(Incoming::Request(message)) => Some(&message.id),
             Payload::One(_) | Payload::Batch(_) => None,
@@ -174,6 +207,7 @@ impl Endpoint {
         }
         let (send, head) = oneshot::channel();
         let batch = Batch::in_exchange(send);
+        let mut refused = None;
         for message in messages {
             match message {
                 Ok(Incoming::Request(message)) => match modern::refuse_member(self.server.router(), &message)
@@ -188,7 +222,10 @@ impl Endpoint {
                 Err(malformed) if malformed.wants_answer() => {
                     session.addr.do_send(Refuse { malformed, batch: Some(batch.clone()) });
                 }
-                Err(_) => {}
+                Err(malformed) => {
+                    self.refuse_answers(request, &malformed.answers, &malformed.error);
+                    refused.get_or_insert(malformed.error);
+                }
             }
         }
         drop(batch);
@@ -197,7 +234,11 @@ impl Endpoint {
             None | Some(Head::Cancelled) => {
                 // or it was the session's end that left nothing
                 self.session(request)?;
-                Ok(HttpResponse::Accepted().finish())
+                match refused {
+                    // MCP 2025-03-26 basic/transports, Sending Messages 4: an error status where not all can be accepted
+                    Some(error) => Err(Refusal::malformed(error, None).into()),
+                    None => Ok(HttpResponse::Accepted().finish()),
+                }
             }
             head => Ok(self.answer(head, accepts, None).await),
         }

@@ -145,6 +145,11 @@ impl Refusal {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, McpError::internal())
     }
 
+    /// Why it is refused.
+    pub(super) fn error(&self) -> &McpError {
+        &self.error
+    }
+
     /// Names the request that is refused.
     pub(super) fn of(mut self, id: Option<&RequestId>) -> Self {
         self.id = id.cloned();
