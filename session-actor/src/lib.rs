@@ -1,6 +1,6 @@
 //! The session of actix-mcp.
 //!
-//! - `state`: the rules, pure; beside it `in_flight`, `replay`, `asks`, `token`
+//! - `state`: the rules, pure; beside it `in_flight`, `owed`, `replay`, `asks`, `token`
 //! - [`session`]: the actor around the state, one message a file
 //! - [`task`]: the task of one request
 //! - [`sessions`]: the registry shared by the workers
@@ -52,6 +52,7 @@ pub mod listen;
 mod listeners;
 mod noted;
 pub mod outlet;
+mod owed;
 pub mod queue;
 pub mod replay;
 pub mod session;

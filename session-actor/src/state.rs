@@ -22,6 +22,8 @@ use crate::{
     asks::{Ask, Asks},
     in_flight::{Claim, InFlight},
     limits::Limits,
+    outlet::Batch,
+    owed::Owed,
     replay::{EventId, Replay},
     stats::Counted,
     token::{Generations, Slots, Token},
@@ -47,6 +49,8 @@ pub(crate) struct SessionState<C, R> {
     draining: bool,
     generations: Generations,
     in_flight: InFlight<Call<C>>,
+    /// Ids that are in flight no more, and whose batch is.
+    owed: Owed,
     /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
     readers: Slots<Reader<R>>,
     /// Standalone streams whose reader has gone, oldest first: number and events so far. As many as may be open; a client
@@ -139,6 +143,7 @@ impl<C, R> SessionState<C, R> {
             draining: false,
             generations: Generations::default(),
             in_flight: InFlight::default(),
+            owed: Owed::default(),
             readers: Slots::default(),
             parked: VecDeque::new(),
             asks: Asks::default(),
@@ -155,6 +160,21 @@ impl<C, R> SessionState<C, R> {
     /// The live call under an id: what a new request is held against, and what a cancellation names.
     pub(crate) fn find(&self, id: &RequestId) -> Option<Token> {
         self.in_flight.find(id)
+    }
+
+    /// Whether an id is in flight, itself or by the batch that it came in.
+    pub(crate) fn is_taken(&self, id: &RequestId) -> bool {
+        self.find(id).is_some() || self.owed.holds(id)
+    }
+
+    /// Takes a free id for as long as the answer of its batch is not handed over, whatever becomes of it.
+    pub(crate) fn take_in(&mut self, batch: &Arc<Batch>, id: &RequestId) {
+        self.owed.take(id.clone(), batch);
+    }
+
+    /// Forgets the ids of batches that were answered.
+    pub(crate) fn tidy(&mut self) {
+        self.owed.tidy();
     }
 
     /// Claims an id for a call, which is admitted once the claim is filled. Nothing exists for one that is refused.
@@ -209,7 +229,9 @@ impl<C, R> SessionState<C, R> {
 
     /// Takes a call by its cancellation: its stream ends without an answer.
     pub(crate) fn cancel(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
-        self.take(call, now)
+        let taken = self.take(call, now)?;
+        self.owed.free(&taken.id);
+        Some(taken)
     }
 
     /// The one way out of the map: id, stream and questions leave together.
@@ -239,6 +261,7 @@ impl<C, R> SessionState<C, R> {
     pub(crate) fn close(&mut self) -> (Vec<(RequestId, C)>, Vec<R>) {
         self.draining = true;
         self.asks.clear();
+        self.owed.clear();
         self.replay.clear();
         self.subscriptions.clear();
         self.notices.clear();

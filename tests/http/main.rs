@@ -40,6 +40,7 @@ mod named;
 mod nginx;
 mod order;
 mod origins;
+mod owed;
 mod owner;
 mod preflights;
 mod races;

@@ -26,6 +26,7 @@ mod model;
 mod modern;
 mod notices;
 mod output;
+mod owed;
 mod pages;
 mod panics;
 mod progress;

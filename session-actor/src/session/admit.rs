@@ -93,9 +93,10 @@ impl Handler<Admit> for SessionActor {
         let method = self.router.method(&admit.request.method, self.revision());
         // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
         let is_second = matches!((&method, &admit.outlet), (Ok(Method::Initialize), Outlet::Exchange(_)));
-        if !is_second && self.state.find(&admit.request.id).is_some() {
+        if !is_second && self.state.is_taken(&admit.request.id) {
             return self.refuse_duplicate(admit.outlet, &admit.request.id);
         }
+        self.note_batch(&admit);
         match method {
             Ok(Method::Initialize) => self.initialize(admit.outlet, &admit.request, ctx),
             Ok(Method::Ping) => self.answer_empty(admit.outlet, &admit.request.id, Ok(())),
@@ -136,9 +137,10 @@ impl Handler<Admit> for SessionActor {
 impl SessionActor {
     /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
     fn admit_stateless(&mut self, admit: Admit, peer: Arc<Peer>) {
-        if self.state.find(&admit.request.id).is_some() {
+        if self.state.is_taken(&admit.request.id) {
             return self.refuse_duplicate(admit.outlet, &admit.request.id);
         }
+        self.note_batch(&admit);
         if matches!(admit.outlet, Outlet::Batch(_)) {
             // no revision without sessions has batches
             let error =
@@ -148,6 +150,14 @@ impl SessionActor {
         match self.router.method(&admit.request.method, peer.revision) {
             Ok(_) => self.run(admit, peer),
             Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
+        }
+    }
+
+    /// In a batch, an id stays taken until all are answered.
+    fn note_batch(&mut self, admit: &Admit) {
+        if let Outlet::Batch(batch) = &admit.outlet {
+            self.state.tidy();
+            self.state.take_in(batch, &admit.request.id);
         }
     }
 
@@ -319,7 +329,12 @@ impl Handler<Refuse> for SessionActor {
         log::debug!(session = self.short(), code = error.code.0; "refused a message: {}", error.message);
         let id = match id {
             // an error under a live id would fail the request that owns it
-            Some(id) if self.state.find(id).is_none() => ErrorId::Given(id),
+            Some(id) if !self.state.is_taken(id) => {
+                if let Some(batch) = &refuse.batch {
+                    self.state.take_in(batch, id);
+                }
+                ErrorId::Given(id)
+            }
             _ => self.no_id(),
         };
         let json = encode_error(id, error);
