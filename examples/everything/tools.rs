@@ -48,7 +48,11 @@ async fn progress(
     progress: Progress,
 ) -> &'static str {
     let n = n.unwrap_or(0);
-    let values = values.unwrap_or_else(|| (1..=n).map(f64::from).collect());
+    // one after the other: a list of as many as a client may ask for would fill the memory
+    let values: Box<dyn Iterator<Item = f64>> = match values {
+        Some(values) => Box::new(values.into_iter()),
+        None => Box::new((1..=n).map(f64::from)),
+    };
     for value in values {
         let mut report = progress.report(value).total(n);
         if let Some(text) = &text {
