@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_mcp::{
-    Principal,
+    Principal, Server, Tool,
     limits::Limits,
     stats::Snapshot,
     testing::{Head, Posts, Verdict, paused, settle},
@@ -254,4 +254,17 @@ async fn a_session_that_a_shutdown_overtakes_before_its_initialize_does_not_open
 async fn a_client_of_one_session_says_that_a_request_which_names_its_version_is_not_for_it() {
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
     drop(Posts::open(&server().0).request(1, "tools/list", json!({ "_meta": meta })));
+}
+
+#[actix_web::test]
+async fn the_calls_of_a_session_act_for_the_principal_that_opened_it() {
+    paused();
+    let who = async |who: Option<Principal>| who.map_or("nobody".to_owned(), |who| who.name().to_owned());
+    let server = Server::new("who", "1").tool(Tool::new("who", who));
+    for (principal, name) in [(Some(Principal::new("ada")), "ada"), (None, "nobody")] {
+        let posts = Posts::try_open(&server, principal).unwrap();
+        posts.initialize(NEWEST).await;
+        let (_, answer) = posts.call(1, "who", json!({})).json().await;
+        assert_eq!(answer["result"]["content"][0]["text"], name);
+    }
 }

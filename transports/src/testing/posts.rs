@@ -38,6 +38,7 @@ pub struct Posts {
     id: Arc<str>,
     sessions: Sessions,
     router: Arc<Router>,
+    principal: Option<Principal>,
 }
 
 /// What one request gets.
@@ -77,7 +78,7 @@ impl Posts {
         Self::try_open(server, None).expect("no room for a session")
     }
 
-    /// Opens a session for this principal, without a handshake.
+    /// Opens a session for this principal, without a handshake. Its calls act for the principal, too.
     ///
     /// # Errors
     ///
@@ -87,11 +88,12 @@ impl Posts {
             router: server.router().clone(),
             sessions: server.sessions().clone(),
             limits: server.limits().clone(),
-            principal,
+            principal: principal.clone(),
             pipe: None,
         };
         let (session, id) = SessionActor::open(opening)?;
-        Ok(Self { session, id, sessions: server.sessions().clone(), router: server.router().clone() })
+        let (sessions, router) = (server.sessions().clone(), server.router().clone());
+        Ok(Self { session, id, sessions, router, principal })
     }
 
     /// Whether this principal finds the session under its id.
@@ -143,7 +145,8 @@ impl Posts {
             Incoming::Request(request) => {
                 let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts });
                 let (session, router, sessions) = (&self.session, &self.router, &self.sessions);
-                task::serve(session, router, sessions, request, outlet, Bearings::default());
+                let bearings = Bearings { principal: self.principal.clone(), ..Bearings::default() };
+                task::serve(session, router, sessions, request, outlet, bearings);
             }
             Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
         }
