@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::{id::RequestId, jsonrpc::Parameters, params::Members};
+use crate::{error::Shown, id::RequestId, jsonrpc::Parameters, params::Members};
 
 /// What `notifications/cancelled` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,16 @@ impl Cancellation {
         let request_id = RequestId::read(params.raw("requestId")?)?;
         let reason = params.optional_text("reason", usize::MAX).ok()?.map(Cow::into_owned);
         Some(Self { request_id, reason })
+    }
+}
+
+/// The client's reason as a log may show it: quoted, escaped, and cut at 100 characters.
+impl fmt::Display for Cancellation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Some(reason) => Shown(reason).fmt(f),
+            None => f.write_str("no reason given"),
+        }
     }
 }
 

@@ -20,7 +20,8 @@ use actix_mcp_router::{
     call::{Bearings, Origin},
     cancelled::Cancelled,
     dispatch::Reply,
-    jsonrpc::Request,
+    id::RequestId,
+    jsonrpc::{Request, Target},
     link::{AskError, Asked, Link, Question, Room},
     peer::Peer,
     router::Router,
@@ -35,12 +36,14 @@ use tokio::{
     task::coop::{Unconstrained, unconstrained},
     time::{Sleep, sleep, timeout},
 };
+use tracing::Instrument;
 
 use crate::{
     limits::Limits,
     listen::{self, Place},
     outlet::{Accepts, Head, Verdict, event},
     queue::{Backlog, Flow, Frame, Sink, no_room, queue},
+    session::{refused, stopped},
     sessions::{Full, Sessions, Stage},
     stats::{Counted, Counter, Stats},
 };
@@ -56,6 +59,7 @@ pub struct Exchange {
     sessions: Sessions,
     sse_after: Duration,
     stall: Duration,
+    cut: Cut,
 }
 
 impl fmt::Debug for Exchange {
@@ -92,6 +96,7 @@ impl Exchange {
         let stats = sessions.stats();
         let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
         let cancelled = Cancelled::default();
+        let cut = Cut { id: request.id.clone(), target: Target::of(&request) };
         let origin = Origin {
             peer,
             link: output.clone(),
@@ -118,7 +123,7 @@ impl Exchange {
             counted,
         };
         let (sse_after, stall) = (limits.sse_after, limits.stall);
-        Ok(Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall })
+        Ok(Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall, cut })
     }
 
     /// Waits for how the exchange is answered. A stream is written by a task of its own from then on.
@@ -127,14 +132,15 @@ impl Exchange {
     ///
     /// Dropping the future cancels the request.
     pub async fn head(mut self) -> Head {
-        match self.step().await {
-            Step::Answer(Reply { json, code }) if !self.output.waits() => {
-                Head::Json { json, verdict: Verdict::Answered(code) }
-            }
-            Step::Closed => Head::Ended,
-            Step::Answer(reply) => self.stream(Some(reply)),
-            Step::Commit => self.stream(None),
+        let reply = match self.step().await {
+            Step::Commit => return self.stream(None),
+            Step::Closed => self.cut.reply(),
+            Step::Answer(reply) => reply,
+        };
+        if self.output.waits() {
+            return self.stream(Some(reply));
         }
+        Head::Json { json: reply.json, verdict: Verdict::Answered(reply.code) }
     }
 
     /// Polls the handler until it is known how to answer.
@@ -167,9 +173,9 @@ impl Exchange {
         let (sink, source) = queue(self.output.flow().clone());
         self.output.stream_to(&sink);
         let open = self.sessions.stats().count(Counter::Streams);
-        let writer =
-            Writer { handler: self.handler, sink, sessions: self.sessions, stall: self.stall, _open: open };
-        actix_rt::spawn(writer.run(answered));
+        let Self { handler, sessions, stall, cut, .. } = self;
+        let writer = Writer { handler, sink, sessions, stall, cut, _open: open };
+        actix_rt::spawn(writer.run(answered).in_current_span());
         Head::Events(source)
     }
 }
@@ -183,12 +189,26 @@ fn step(handler: &mut Handler, output: &Output, commits: bool, cx: &mut Context<
     }
 }
 
+/// What is answered if the server's shutdown does not wait for the request any longer.
+struct Cut {
+    id: RequestId,
+    target: Target,
+}
+
+impl Cut {
+    fn reply(&self) -> Reply {
+        log::warn!(request:% = self.id; "the server is shutting down: stopped {}", self.target);
+        refused(&self.id, &stopped())
+    }
+}
+
 /// Writes the stream of one exchange.
 struct Writer {
     handler: Handler,
     sink: Sink,
     sessions: Sessions,
     stall: Duration,
+    cut: Cut,
     /// Counts the stream as open.
     _open: Counted,
 }
@@ -211,7 +231,7 @@ impl Writer {
                 biased;
                 reply = poll_fn(|cx| self.handler.poll(cx)) => Some(reply),
                 () = broken.as_mut() => None,
-                () = unconstrained(self.sessions.reached(Stage::Closed)) => None,
+                () = unconstrained(self.sessions.reached(Stage::Closed)) => Some(self.cut.reply()),
             },
         };
         drop(self.handler);
@@ -267,12 +287,13 @@ impl Drop for Handler {
         }
         let Some(place) = self.sessions.grace() else { return };
         let (counted, grace) = (self.counted.take(), self.grace);
-        actix_rt::spawn(async move {
+        let clean_up = async move {
             if timeout(grace, future).await.is_err() {
                 log::debug!("a cancelled call used up its grace of {grace:?}");
             }
             drop((counted, place));
-        });
+        };
+        actix_rt::spawn(clean_up.in_current_span());
     }
 }
 

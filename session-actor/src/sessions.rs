@@ -32,7 +32,7 @@ use crate::{
     listen::LISTENS_MAX,
     listeners::Listeners,
     noted::Noted,
-    session::{Changed, Close, Drain, SessionActor},
+    session::{Changed, Close, Drain, SessionActor, Stop},
     stats::{Counted, Counter, Stats},
 };
 
@@ -226,8 +226,8 @@ impl Sessions {
         place
     }
 
-    /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long, and then all
-    /// sessions are closed. What was written on their streams by then is read first, unless that takes too long.
+    /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long and are then
+    /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless that takes too long.
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
         self.0.stage.send_replace(Stage::Draining);
@@ -241,9 +241,11 @@ impl Sessions {
         let (calls, listens) = (self.stats().no(Counter::Exchanges), self.stats().no(Counter::Listens));
         let ended = async { tokio::join!(join_all(waiting), calls, listens) };
         if tokio::time::timeout(time, ended).await.is_err() {
-            log::warn!("calls still running after the drain time of {time:?} are cancelled");
+            log::warn!("calls still running after the drain time of {time:?} are stopped");
         }
-        self.close_all();
+        for session in self.all() {
+            session.do_send(Stop);
+        }
         self.0.stage.send_replace(Stage::Closed);
         // a stream's writer lives on its session's worker, which stops at once if it has no connection of its own
         let end = end.max(Instant::now() + LAST_WORDS);
@@ -255,13 +257,6 @@ impl Sessions {
     /// Waits until a drain is over: whatever a client still sends then is for nobody.
     pub async fn ended(&self) {
         self.reached(Stage::Closed).await;
-    }
-
-    /// Ends every session.
-    pub fn close_all(&self) {
-        for session in self.all() {
-            session.do_send(Close);
-        }
     }
 
     /// Counts one more session, if one more may open.

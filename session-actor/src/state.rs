@@ -203,6 +203,11 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.get_mut(call).map(|call| &mut call.kept)
     }
 
+    /// The calls in flight.
+    pub(crate) fn calls_in_flight(&self) -> Vec<Token> {
+        self.in_flight.iter().map(|(call, _)| call).collect()
+    }
+
     /// What is kept for each call in flight.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &C> {
         self.in_flight.iter().map(|(_, call)| &call.kept)

@@ -16,6 +16,7 @@ use actix_mcp_router::{
 use actix_rt::time::sleep;
 use futures_util::future::{Either, poll_immediate, select};
 use tokio::{sync::oneshot, task::coop::unconstrained};
+use tracing::{Instrument, Span};
 
 use crate::{
     listen::{self, Place},
@@ -39,7 +40,7 @@ pub(crate) fn work(
     }
 }
 
-/// Starts the task of a request. Its answer, or its refusal, comes out of the outlet.
+/// Starts the task of a request, in the `tracing` span that is current. Its answer, or its refusal, comes out of the outlet.
 pub fn serve(
     session: &Addr<SessionActor>,
     router: &Arc<Router>,
@@ -48,11 +49,11 @@ pub fn serve(
     outlet: Outlet,
     bearings: Bearings,
 ) {
-    let (cancelled, peer) = (Cancelled::default(), bearings.peer.clone());
+    let (cancelled, peer, span) = (Cancelled::default(), bearings.peer.clone(), Span::current());
     let (reply, admission) = oneshot::channel::<Admission>();
     let task = {
         let (router, sessions, cancelled) = (router.clone(), sessions.clone(), cancelled.clone());
-        actix_rt::spawn(async move {
+        let task = async move {
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
             let (report, commit_after) = (admission.report, admission.commit_after);
@@ -82,9 +83,10 @@ pub fn serve(
             };
             drop(running);
             report.send(reply);
-        })
+        };
+        actix_rt::spawn(task.instrument(span.clone()))
     };
-    let running = Running { abort: task.abort_handle(), cancelled };
+    let running = Running { abort: task.abort_handle(), cancelled, span };
     session.do_send(Admit { request, peer, running, outlet, reply });
 }
 

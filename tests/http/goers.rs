@@ -363,9 +363,11 @@ async fn calls_that_do_not_end_have_the_drain_time_whatever_they_are_answered_wi
     };
     let (took, ()) = tokio::join!(shutdown, meanwhile);
     assert_eq!(took, 5);
-    assert_eq!(stream.message().await, None, "an answer that does not exist");
-    let refused = json_only.response().await.expect(503).await.json().await;
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("q1"), &json!(-32603)));
+    let stopped = stream.message().await.expect("an answer");
+    assert_eq!((&stopped["id"], &stopped["error"]["code"]), (&json!(2), &json!(-32603)), "{stopped}");
+    assert_eq!(stream.message().await, None);
+    let stopped = json_only.response().await.expect(200).await.json().await;
+    assert_eq!((&stopped["id"], &stopped["error"]["code"]), (&json!("q1"), &json!(-32603)), "{stopped}");
     settle().await;
     assert_eq!((server.stats(), notes.dropped()), (Default::default(), 2));
 }

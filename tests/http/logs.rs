@@ -19,7 +19,9 @@ impl Log for Lines {
         if self.enabled(record.metadata()) {
             LINES.with_borrow_mut(|lines| {
                 if let Some(lines) = lines {
-                    lines.push(format!("{} {}", record.level(), record.args()));
+                    let line = format!("{} {}", record.level(), record.args());
+                    crate::spans::note(&line);
+                    lines.push(line);
                 }
             });
         }

@@ -189,7 +189,9 @@ async fn calls_that_do_not_end_have_the_drain_time_and_no_more() {
     let start = tokio::time::Instant::now();
     server.shutdown().await;
     assert_eq!(start.elapsed().as_secs(), 5);
-    assert_eq!(running.message().await, None, "its client is told no answer that does not exist");
+    let stopped = running.message().await.expect("an answer");
+    assert_eq!((&stopped["id"], &stopped["error"]["code"]), (&json!(1), &json!(-32603)), "{stopped}");
+    assert_eq!(running.message().await, None);
     actix_mcp::testing::settle().await;
     assert_eq!(server.stats(), Default::default());
 }

@@ -188,5 +188,9 @@ async fn at_the_end_a_batch_gives_the_answers_it_has() {
     .await;
     let (rest, ended) = pipe.finish().await;
     ended.unwrap();
-    assert_eq!(rest, [json!([{ "jsonrpc": "2.0", "id": 2, "result": {} }])]);
+    let error = json!({ "code": -32603, "message": "the server is shutting down; the call was stopped" });
+    assert_eq!(
+        rest,
+        [json!([{ "jsonrpc": "2.0", "id": 2, "result": {} }, { "jsonrpc": "2.0", "id": 1, "error": error }])]
+    );
 }

@@ -157,6 +157,7 @@ async fn a_cancel_stops_no_call_of_another_session() {
         > tools/call {"id":3,"name":"slow","arguments":{"ms":60000,"tag":"E"}} as b
         > eof as b
         < a {"id":3,"result":{"content":[{"text":"D"}]}}
+        < b {"id":3,"error":{"code":-32603}}
         < b eof
         "#,
     )

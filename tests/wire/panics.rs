@@ -185,7 +185,8 @@ async fn a_panic_in_what_a_cancel_drops_is_nobodys_answer() {
     // and at the end of the session, with the drain used up
     pipe.call(1, "pending", json!({})).await;
     let (rest, ended) = pipe.finish().await;
-    assert!(rest.is_empty() && ended.is_ok());
+    assert!(ended.is_ok());
+    assert_eq!((rest.len(), &rest[0]["error"]["code"]), (1, &json!(-32603)), "{rest:?}");
     assert_idle(&server).await;
 }
 

@@ -12,13 +12,14 @@ use actix_mcp_router::{
     error::{ErrorCode, McpError},
     id::RequestId,
     initialize::Opening,
-    jsonrpc::{ErrorId, Malformed, Parameters, Request, encode_error, encode_result},
+    jsonrpc::{ErrorId, Malformed, Parameters, Request, Target, encode_error, encode_result},
     link::Link,
     peer::Peer,
     router::Router,
 };
 use serde_json::json;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
+use tracing::Span;
 
 use super::{Kept, SessionActor, Way};
 use crate::{
@@ -73,6 +74,8 @@ pub struct Admission {
 pub(crate) struct Running {
     pub(crate) abort: AbortHandle,
     pub(crate) cancelled: Cancelled,
+    /// The span that was current when the request came: log lines about the call belong to it.
+    pub(crate) span: Span,
 }
 
 impl Drop for Running {
@@ -85,7 +88,15 @@ impl Drop for Running {
 impl Handler<Admit> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, mut admit: Admit, ctx: &mut Self::Context) {
+    fn handle(&mut self, admit: Admit, ctx: &mut Self::Context) {
+        let span = admit.running.span.clone();
+        span.in_scope(|| self.take(admit, ctx));
+        self.state.tidy();
+    }
+}
+
+impl SessionActor {
+    fn take(&mut self, mut admit: Admit, ctx: &mut Context<Self>) {
         self.state.touch(Instant::now());
         if let Some(peer) = admit.peer.take() {
             return self.admit_stateless(admit, peer);
@@ -132,9 +143,7 @@ impl Handler<Admit> for SessionActor {
             Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
         }
     }
-}
 
-impl SessionActor {
     /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
     fn admit_stateless(&mut self, admit: Admit, peer: Arc<Peer>) {
         if self.state.is_taken(&admit.request.id) {
@@ -156,7 +165,6 @@ impl SessionActor {
     /// In a batch, an id stays taken until all are answered.
     fn note_batch(&mut self, admit: &Admit) {
         if let Outlet::Batch(batch) = &admit.outlet {
-            self.state.tidy();
             self.state.take_in(batch, &admit.request.id);
         }
     }
@@ -220,7 +228,8 @@ impl SessionActor {
         };
         let link = Arc::new(CallLink::new(admitted.token(), session.clone(), room));
         let heard = listens.as_ref().map(|place| place.heard().clone());
-        let kept = Kept { running, outlet: Way::from(outlet), link: CallEnd(link.clone()), heard };
+        let (outlet, target) = (Way::from(outlet), Target::of(&request));
+        let kept = Kept { running, outlet, target, link: CallEnd(link.clone()), heard };
         let call = admitted.fill(kept);
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);

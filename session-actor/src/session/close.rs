@@ -1,10 +1,11 @@
 //! The session ends: at once, or after what runs has had its time.
 
 use actix::{Handler, Message};
+use actix_mcp_router::error::{ErrorCode, McpError};
 use tokio::sync::oneshot;
 
-use super::{SessionActor, streams::RETRY};
-use crate::stream::Retry;
+use super::{SessionActor, finish::refused, streams::RETRY};
+use crate::{stream::Retry, token::Token};
 
 /// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
 #[derive(Debug, Message)]
@@ -16,6 +17,44 @@ impl Handler<Close> for SessionActor {
 
     fn handle(&mut self, _: Close, ctx: &mut Self::Context) {
         self.end(ctx);
+    }
+}
+
+/// What a call is answered that a shutdown does not wait for any longer.
+pub(crate) fn stopped() -> McpError {
+    McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down; the call was stopped")
+}
+
+/// What its handler is told, if it listens.
+const SHUTTING_DOWN: &str = "the server is shutting down";
+
+/// Ends the session when the drain time is over: running calls are answered with an error, then as [`Close`]. Sent by the
+/// transport or the registry after [`Drain`]; if the actor is gone, it has nothing left to answer.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Stop;
+
+impl Handler<Stop> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
+        for call in self.state.calls_in_flight() {
+            self.log_stopped(call);
+            if let Some(running) = self.finish(call, |id| refused(id, &stopped())) {
+                self.stop(running, Some(SHUTTING_DOWN.to_owned()));
+            }
+        }
+        self.end(ctx);
+    }
+}
+
+impl SessionActor {
+    fn log_stopped(&mut self, call: Token) {
+        let Some(kept) = self.state.call_mut(call) else { return };
+        let (span, target) = (kept.running.span.clone(), kept.target.clone());
+        span.in_scope(|| {
+            log::warn!(session = self.short(), generation = call.generation(); "the server is shutting down: stopped {target}");
+        });
     }
 }
 

@@ -4,12 +4,13 @@ use actix::{Handler, Message};
 use actix_mcp_router::{
     dispatch::Reply,
     error::McpError,
+    id::RequestId,
     jsonrpc::{ErrorId, encode_error},
     listen::torn_down,
 };
 use tokio::time::Instant;
 
-use super::{Kept, SessionActor, Way};
+use super::{Kept, Running, SessionActor, Way};
 use crate::{
     outlet::{Head, Verdict},
     queue::Frame,
@@ -36,19 +37,33 @@ impl Handler<Finished> for SessionActor {
             // it was cancelled, and has cleaned up or used up its grace
             return self.check_drained();
         }
+        if self.finish(call, |id| reply.unwrap_or_else(|| refused(id, &McpError::internal()))).is_none() {
+            log::trace!(session = self.short(), generation = call.generation(); "a call that was taken has ended");
+            return;
+        }
+        self.check_drained();
+    }
+}
+
+/// An error as an answer.
+pub(crate) fn refused(id: &RequestId, error: &McpError) -> Reply {
+    Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
+}
+
+impl SessionActor {
+    /// Takes a call by its answer. Gives its task, which may still run; `None` if it was taken before.
+    pub(super) fn finish(&mut self, call: Token, reply: impl FnOnce(&RequestId) -> Reply) -> Option<Running> {
         // what the handler sent before its answer goes before it
         self.fetch(call);
         self.withdraw_all(call);
-        let code = reply.as_ref().map_or(Some(McpError::internal().code), |reply| reply.code);
-        let answer = |id: &_| match reply {
-            Some(reply) => reply.json,
-            None => encode_error(ErrorId::Given(id), &McpError::internal()),
+        let mut code = None;
+        let answer = |id: &_| {
+            let reply = reply(id);
+            code = reply.code;
+            reply.json
         };
-        let Some((taken, json)) = self.state.finish(call, answer, Instant::now()) else {
-            log::trace!(session = self.short(), generation = call.generation(); "a call that was taken has ended");
-            return;
-        };
-        let Kept { outlet, link, heard, .. } = taken.kept;
+        let (taken, json) = self.state.finish(call, answer, Instant::now())?;
+        let Kept { running, outlet, link, heard, .. } = taken.kept;
         drop(link);
         match outlet {
             // the client may have gone, and then nobody waits
@@ -66,8 +81,12 @@ impl Handler<Finished> for SessionActor {
                     self.push_line(Frame::kept(torn_down(&taken.id)));
                 }
             }
-            Way::Batch(batch) => batch.push(&json),
+            Way::Batch(batch) => {
+                batch.push(&json);
+                drop(batch);
+                self.state.tidy();
+            }
         }
-        self.check_drained();
+        Some(running)
     }
 }

@@ -24,7 +24,7 @@ use actix_mcp_router::{
     era::Revision,
     error::McpError,
     id::RequestId,
-    jsonrpc::{ErrorId, encode_error},
+    jsonrpc::{ErrorId, Target, encode_error},
     peer::{Peer, Principal},
     router::Router,
 };
@@ -33,13 +33,14 @@ use tokio::{
     sync::{Semaphore, oneshot},
     time::Instant,
 };
+use tracing::Instrument;
 
-pub(crate) use self::admit::Running;
+pub(crate) use self::{admit::Running, close::stopped, finish::refused};
 pub use self::{
     admit::{Admission, Admit, Batching, Refuse},
     answered::Answered,
     ask::{Ask, Withdraw},
-    close::{Close, Drain},
+    close::{Close, Drain, Stop},
     emit::{CloseStream, Emit},
     finish::Finished,
     notices::Changed,
@@ -114,6 +115,8 @@ pub(crate) struct Kept {
     running: Running,
     /// Where its answer goes.
     outlet: Way,
+    /// What it asks for, for the log.
+    target: Target,
     /// Its way back, shared with its handler.
     link: CallEnd,
     /// What it hears, where it is a request to listen.
@@ -312,13 +315,15 @@ impl SessionActor {
             return false;
         };
         let grace = self.state.limits.grace;
-        actix_rt::spawn(async move {
+        let span = running.span.clone();
+        let over = async move {
             tokio::time::sleep(grace).await;
             if !running.abort.is_finished() {
                 log::debug!("a cancelled call used up its grace of {grace:?}");
             }
             drop((running, place));
-        });
+        };
+        actix_rt::spawn(over.instrument(span));
         true
     }
 
@@ -326,7 +331,7 @@ impl SessionActor {
     fn end(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
-        for (_, Kept { running, outlet, link, heard: _ }) in calls {
+        for (_, Kept { running, outlet, link, .. }) in calls {
             drop(link);
             if let Way::Exchange(exchange) = outlet {
                 // the client may have gone, and then nobody waits

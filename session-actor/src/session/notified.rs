@@ -5,6 +5,7 @@
 use actix::{Handler, Message};
 use actix_mcp_router::{cancelled::Cancellation, jsonrpc::Notification};
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::{Kept, SessionActor, Way};
 use crate::{outlet::Head, state::Phase};
@@ -44,16 +45,20 @@ impl SessionActor {
     /// An id that is not in flight names a request that has ended or was never ours to cancel, `initialize` among them.
     // MCP 2025-11-25 basic/utilities/cancellation, Behavior Requirements 3 to 5
     fn cancel(&mut self, cancellation: Cancellation) {
-        let Cancellation { request_id, reason } = cancellation;
-        let Some(call) = self.state.find(&request_id) else {
-            log::debug!(session = self.short(), request:% = request_id; "ignored the cancellation of no request in flight");
+        let request_id = &cancellation.request_id;
+        let Some(call) = self.state.find(request_id) else {
+            log::debug!(session = self.short(), request:% = request_id; "ignored the cancellation of a request that is not in flight: {cancellation}");
             return;
         };
+        let span = self.state.call_mut(call).map_or_else(Span::none, |kept| kept.running.span.clone());
+        span.in_scope(|| {
+            log::debug!(session = self.short(), request:% = request_id, generation = call.generation(); "the client cancelled a request: {cancellation}");
+        });
         // what was sent before the cancel took effect, and the word that our own questions are off
         self.fetch(call);
         self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
-        let Kept { running, outlet, link, heard: _ } = taken.kept;
+        let Kept { running, outlet, link, .. } = taken.kept;
         drop(link);
         match outlet {
             // the client may have gone, and then nobody waits
@@ -61,7 +66,7 @@ impl SessionActor {
             Way::Stream => drop(taken.reader),
             Way::Line | Way::Batch(_) => {}
         }
-        if self.stop(running, reason) {
+        if self.stop(running, cancellation.reason) {
             self.cleaning.insert(call);
         }
         self.check_drained();

@@ -169,8 +169,11 @@ async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is
         let (send, head) = oneshot::channel();
         let (reply, admission) = oneshot::channel();
         drop(admission);
-        let running =
-            Running { abort: actix_rt::spawn(async {}).abort_handle(), cancelled: Cancelled::default() };
+        let running = Running {
+            abort: actix_rt::spawn(async {}).abort_handle(),
+            cancelled: Cancelled::default(),
+            span: tracing::Span::none(),
+        };
         let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
         let request = client.read(7, "tools/call", r#"{"name":"forever"}"#);
         client.session.do_send(Admit { request, peer: None, running, outlet, reply });

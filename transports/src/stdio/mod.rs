@@ -23,7 +23,7 @@ use actix_mcp_router::{
 use actix_mcp_session::{
     outlet::{Batch, Outlet},
     queue::{Flow, Sink, queue},
-    session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor},
+    session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor, Stop},
     task,
 };
 use bytes::Bytes;
@@ -53,8 +53,11 @@ const LINES_A_TURN: usize = 16;
 impl Server {
     /// Serves one client over this process's stdin and stdout.
     ///
-    /// Returns when the client has closed stdin, has stopped reading stdout, or on SIGTERM or SIGINT; running calls have up
-    /// to the drain time (5 s by default) to end. Answers to all requests read by then are written first.
+    /// Returns when the client has closed stdin, has stopped reading stdout, or on SIGTERM, SIGINT or SIGHUP; running calls
+    /// have up to the drain time (5 s by default) to end, and are then answered with -32603. Answers to all requests read by
+    /// then are written first, for which a client that does not read has half a second. A second SIGTERM or SIGINT ends the
+    /// process at once, with the status 143 or 130. A SIGHUP that was ignored when the process was started, as by `nohup`,
+    /// stays so (on Linux).
     ///
     /// Nothing else may write to stdout: use `eprintln!` or a logger that writes to stderr, as `env_logger` does.
     ///
@@ -120,11 +123,11 @@ impl Server {
         session.0.do_send(Drain { done, deaf: true });
         tokio::select! {
             drained = timeout_at(deadline, drained) => if drained.is_err() {
-                log::warn!("calls still running after the drain time of {:?} are cancelled", limits.drain);
+                log::warn!("calls still running after the drain time of {:?} are stopped", limits.drain);
             },
             written = &mut writer => return client_gone(written),
         }
-        session.0.do_send(Close);
+        session.0.do_send(Stop);
         // what was answered is written, unless the client does not read it
         match timeout_at(deadline.max(Instant::now() + LAST_WRITES), &mut writer).await {
             Ok(written) => client_gone(written).and(read),

@@ -70,9 +70,11 @@ async fn shut_down(sessions: &Sessions, drain: Duration) {
 
 impl Server {
     /// Stops serving: new work is refused with 503, standalone streams end, running calls have up to the drain time (5 s by
-    /// default) to end, and then every session is closed. A server that was stopped stays so.
+    /// default) to end. Those that have not are answered with -32603, "the server is shutting down; the call was stopped", and
+    /// named in the log; their handlers are cancelled, and every session is closed. It resolves when clients have read what
+    /// was written for them, after half a second more at the latest. A server that was stopped stays so.
     ///
-    /// [`http_server`](super::http_server) does this on SIGTERM and SIGINT. An `HttpServer` of your own is stopped after it,
+    /// [`http_server`](super::http_server) does this on SIGTERM, SIGINT and SIGHUP. An `HttpServer` of your own is stopped after it,
     /// and finds no stream open that would keep it from ending:
     ///
     /// ```no_run
