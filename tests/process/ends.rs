@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::program::{Program, example, hello, message};
+use crate::program::{Program, example, hello, message, with_hangup, without_hangup};
 
 /// The drain time. That it is not much exceeded is measured on paused time, in `tests/wire`; here a machine may be busy.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -94,9 +94,9 @@ fn input_and_output_may_be_files() {
 // C21
 #[test]
 fn a_signal_ends_it_although_its_input_stays_open() {
-    for name in ["TERM", "INT"] {
+    for name in ["TERM", "INT", "HUP"] {
         for handshake in [true, false] {
-            let mut program = Program::start(example("calculator"));
+            let mut program = Program::start(with_hangup(example("calculator")));
             // an answer proves that it is up and listens to signals
             program.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
             assert_eq!(program.next()["id"], 1);
@@ -116,8 +116,8 @@ fn a_signal_ends_it_although_its_input_stays_open() {
 
 #[test]
 fn a_signal_lets_a_call_that_runs_end() {
-    for name in ["TERM", "INT"] {
-        let mut program = Program::connect(example("feedback"));
+    for name in ["TERM", "INT", "HUP"] {
+        let mut program = Program::connect(with_hangup(example("feedback")));
         program.call(1, "countdown", json!({ "from": 1, "ms": 500 }));
         assert_eq!(program.next()["method"], "notifications/progress");
         let stdin = program.stdin.take();
@@ -126,6 +126,13 @@ fn a_signal_lets_a_call_that_runs_end() {
         assert!(rest.len() == 1 && rest[0].contains("lift-off"), "{rest:?}");
         drop(stdin);
     }
+}
+
+/// Asserts that the endless call, and nothing else, was answered.
+fn assert_stopped(rest: &[String]) {
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    let answer = message(&rest[0]);
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(77), &json!(-32603)), "{answer}");
 }
 
 // C22
@@ -137,7 +144,7 @@ fn a_call_that_never_ends_is_cut_off_after_the_drain_time() {
         program.endless_call();
         let (start, stdin) = (Instant::now(), program.stdin.take());
         program.signal("TERM");
-        assert!(program.ended().well().is_empty());
+        assert_stopped(&program.ended().well());
         drop(stdin);
         start.elapsed()
     });
@@ -145,8 +152,37 @@ fn a_call_that_never_ends_is_cut_off_after_the_drain_time() {
     program.endless_call();
     let start = Instant::now();
     program.stdin = None;
-    assert!(program.ended().well().is_empty());
+    assert_stopped(&program.ended().well());
     for took in [start.elapsed(), term.join().expect("the same with a signal")] {
         assert!(took >= DRAIN, "{took:?}");
     }
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once_and_says_so_by_its_status() {
+    for (name, status) in [("TERM", 143), ("INT", 130)] {
+        let mut program = Program::connect(example("feedback"));
+        program.endless_call();
+        let (start, stdin) = (Instant::now(), program.stdin.take());
+        // two at once may be one
+        while program.process.try_wait().expect("it can be waited for").is_none() {
+            program.signal(name);
+            assert!(start.elapsed() < DRAIN, "it waits for the call");
+        }
+        assert_eq!(program.process.wait().expect("it has ended").code(), Some(status));
+        drop(stdin);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_was_ignored_from_the_start_stays_ignored() {
+    let mut program = Program::start(without_hangup(example("calculator")));
+    for id in 1..=3 {
+        program.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+        assert_eq!(program.next()["id"], id);
+        program.signal("HUP");
+    }
+    program.stdin = None;
+    assert!(program.ended().well().is_empty());
 }

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::program::{PATIENCE, example_with, hello, lines_of, pause};
+use crate::program::{PATIENCE, example_with, hello, lines_of, pause, with_hangup};
 
 /// Longer than the drain time, for a machine that is busy.
 const SOON: Duration = Duration::from_secs(12);
@@ -33,7 +33,8 @@ struct Response {
 
 impl Site {
     fn start(name: &str) -> Self {
-        let mut process = example_with(name, &["--http", "127.0.0.1:0"]).spawn().expect("the example starts");
+        let mut command = with_hangup(example_with(name, &["--http", "127.0.0.1:0"]));
+        let mut process = command.spawn().expect("the example starts");
         let stderr = lines_of(process.stderr.take().expect("stderr is piped"));
         let url = stderr.recv_timeout(PATIENCE).expect("it prints its URL");
         let addr = url.trim_start_matches("MCP at http://").trim_end_matches("/mcp").to_owned();
@@ -146,7 +147,7 @@ impl Response {
 
 #[test]
 fn told_to_stop_it_ends_its_streams_lets_calls_end_and_takes_nothing_new() {
-    for signal in ["TERM", "INT"] {
+    for signal in ["TERM", "INT", "HUP"] {
         let site = Site::start("feedback");
         let mut gets: Vec<_> = (0..3).map(|_| site.request("GET", "")).collect();
         for get in &mut gets {
@@ -189,8 +190,24 @@ fn told_to_stop_it_ends_although_a_call_does_not() {
     running.line_with("\"progress\":1,");
     site.signal("TERM");
     let rest = running.rest();
-    assert!(!rest.contains("\"result\""), "{rest}");
+    assert!(rest.contains("the server is shutting down; the call was stopped"), "{rest}");
     site.ends_well();
+}
+
+#[test]
+fn told_to_stop_a_second_time_it_ends_at_once_and_says_so_by_its_status() {
+    for (signal, status) in [("TERM", 143), ("INT", 130)] {
+        let mut site = Site::start("feedback");
+        let mut running = site.call(1, "countdown", json!({ "from": u32::MAX, "ms": 3_600_000 }));
+        running.line_with("\"progress\":1,");
+        let start = Instant::now();
+        // two at once may be one
+        while site.process.try_wait().expect("it can be waited for").is_none() {
+            site.signal(signal);
+            assert!(start.elapsed() < Duration::from_secs(5), "it waits for the call");
+        }
+        assert_eq!(site.process.wait().expect("it has ended").code(), Some(status));
+    }
 }
 
 #[test]

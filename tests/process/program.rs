@@ -33,6 +33,25 @@ pub(crate) fn example_with(name: &str, args: &[&str]) -> Command {
     command
 }
 
+/// The same command with the default action for SIGHUP, which a test that was started by `nohup` does not have.
+pub(crate) fn with_hangup(command: Command) -> Command {
+    through_env(command, "--default-signal=HUP")
+}
+
+/// The same command as `nohup` would start it.
+pub(crate) fn without_hangup(command: Command) -> Command {
+    through_env(command, "--ignore-signal=HUP")
+}
+
+/// The same command, started by `env` (GNU coreutils 8.31) with an option, in the same process.
+fn through_env(command: Command, option: &str) -> Command {
+    let mut through = Command::new("env");
+    through.arg(option).arg(command.get_program()).args(command.get_args());
+    through.env_remove("RUST_LOG").env("RUST_BACKTRACE", "0");
+    through.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    through
+}
+
 /// A running example.
 pub(crate) struct Program {
     pub(crate) process: Child,

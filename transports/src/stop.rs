@@ -1,22 +1,45 @@
-//! The signals that stop this process.
+//! The signals that stop this process: the first one asks it to, a second one does not wait.
 
-use std::{future::Future, io};
+use std::{future::Future, io, process, thread};
 
-/// Resolves at the first SIGTERM or SIGINT.
+/// What a process that is ended by a signal returns to a shell, less the signal's number.
+#[cfg(unix)]
+const BY_A_SIGNAL: i32 = 128;
+
+/// Resolves at the first SIGTERM, SIGINT or SIGHUP. From then on, the next SIGTERM or SIGINT ends the process at once.
+///
+/// A process that was started with SIGHUP ignored, as `nohup` does it, goes on ignoring it (on Linux, where it can be
+/// asked).
 #[cfg(unix)]
 pub(crate) fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
     Ok(async move {
+        let hung_up = async {
+            match &mut hangup {
+                Some(hangup) => drop(hangup.recv().await),
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = term.recv() => {}
             _ = int.recv() => {}
+            () = hung_up => {}
         }
+        // a second SIGHUP says nothing new: a supervisor may send one right after SIGTERM
+        end_at(async move {
+            let signal = tokio::select! {
+                _ = term.recv() => SignalKind::terminate(),
+                _ = int.recv() => SignalKind::interrupt(),
+            };
+            BY_A_SIGNAL + signal.as_raw_value()
+        });
     })
 }
 
-/// Resolves at the first Ctrl-C.
+/// Resolves at the first Ctrl-C. From then on, the next one ends the process at once.
 #[cfg(not(unix))]
 pub(crate) fn signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
@@ -24,5 +47,36 @@ pub(crate) fn signal() -> io::Result<impl Future<Output = ()>> {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        end_at(async {
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            1
+        });
     })
+}
+
+/// Ends the process with the status that the future gives. It has a thread of its own: whatever keeps the others busy is
+/// what the second signal is for.
+fn end_at(status: impl Future<Output = i32> + Send + 'static) {
+    let end = move || match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => {
+            let status = runtime.block_on(status);
+            log::warn!("a second signal: ending at once");
+            process::exit(status);
+        }
+        Err(error) => log::error!("a second signal cannot be waited for: {error}"),
+    };
+    if let Err(error) = thread::Builder::new().name("mcp-stop".to_owned()).spawn(end) {
+        log::error!("a second signal cannot be waited for: {error}");
+    }
+}
+
+/// Whether this process was started with SIGHUP ignored.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // proc_pid_status(5): a mask in hexadecimal digits, where signal 1 is the lowest bit
+    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
 }

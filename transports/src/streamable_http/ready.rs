@@ -44,9 +44,12 @@ const _: () = assert!(
 /// - A client of HTTP/1.0 gets the endpoint's streams without chunks. Streamed bodies of other routes go to it in chunks.
 /// - `.bind_uds(..)` calls no `on_connect`; the endpoint takes a connection without a peer's address for a Unix socket's.
 ///
-/// On SIGTERM or SIGINT new work is refused with 503, standalone streams end, and running calls have up to the drain time
-/// (5 s by default) to end. Then nothing of ours is open any more; what the `App` serves beside has up to 5 s more, or what
-/// `.shutdown_timeout(..)` says.
+/// On SIGTERM, SIGINT or SIGHUP new work is refused with 503, standalone streams end, and running calls have up to the drain
+/// time (5 s by default) to end; then they are answered with an error. Clients have half a second to read that. What is still
+/// open after these 5.5 s has up to 5 s more, or what `.shutdown_timeout(..)` says: what the `App` serves besides, and
+/// connections whose client has stopped reading. actix-web cannot be told which of the two a connection is, and closes both
+/// at that time. A second SIGTERM or SIGINT ends the process at once, with the status 143 or 130. A SIGHUP that was ignored
+/// when the process was started, as by `nohup`, stays so (on Linux).
 pub fn http_server<F, I, S, B>(factory: F) -> HttpServer<F, I, S, B>
 where
     F: Fn() -> I + Send + Clone + 'static,
