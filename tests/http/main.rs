@@ -61,8 +61,8 @@ mod times;
 mod told;
 #[path = "../wire/turns.rs"]
 mod turns;
+mod unanswerable;
 mod unix;
 mod upgrades;
 mod values;
-mod unanswerable;
 mod workers;

@@ -40,5 +40,5 @@ mod standalone;
 mod streams;
 mod structured;
 mod turns;
-mod values;
 mod unanswerable;
+mod values;
