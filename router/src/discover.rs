@@ -4,13 +4,8 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::{
-    era::{self, Revision},
-    error::McpError,
-    id::RequestId,
-    initialize::ServerCapabilities,
-    jsonrpc::try_encode_result,
-    router::Router,
-    stamp::ResultType,
+    era::Revision, error::McpError, id::RequestId, initialize::ServerCapabilities,
+    jsonrpc::try_encode_result, router::Router, stamp::ResultType,
 };
 
 /// The result of `server/discover`, but for what every result says.
@@ -28,7 +23,8 @@ impl Router {
     // MCP 2026-07-28 server/discover
     pub(crate) fn discover(&self, id: &RequestId, revision: Revision) -> Result<Bytes, McpError> {
         let result = DiscoverResult {
-            supported_versions: era::stateless().collect(),
+            // those with a handshake, too: a client may know no other
+            supported_versions: self.eras().versions().collect(),
             capabilities: self.capabilities(revision),
             instructions: self.instructions(),
         };

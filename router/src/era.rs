@@ -198,6 +198,15 @@ impl Eras {
         }
     }
 
+    /// The names of the revisions that are among them, newest first.
+    pub fn versions(self) -> impl Iterator<Item = &'static str> {
+        Revision::ALL
+            .iter()
+            .rev()
+            .filter(move |revision| self.serve(**revision))
+            .map(|revision| revision.as_str())
+    }
+
     /// Whether requests that say who they are are served.
     #[must_use]
     pub fn serve_modern(self) -> bool {
@@ -209,11 +218,6 @@ impl Eras {
     pub fn serve_legacy(self) -> bool {
         self != Self::Modern
     }
-}
-
-/// The names of the revisions without a handshake: what a client may name in its requests.
-pub fn stateless() -> impl Iterator<Item = &'static str> {
-    Revision::ALL.iter().filter(|revision| revision.has(Feature::Stateless)).map(|revision| revision.as_str())
 }
 
 /// What `initialize` is answered with: the revision asked for if we serve it, the latest with a handshake otherwise.

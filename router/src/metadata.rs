@@ -11,8 +11,9 @@ use serde_json::json;
 
 use crate::{
     dispatch::Method,
-    era::{self, Feature, Revision},
+    era::{self, Eras, Feature, Revision},
     error::{ErrorCode, McpError},
+    id::ProgressToken,
     initialize,
     jsonrpc::{Parameters, Request},
     log::Level,
@@ -27,11 +28,12 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+const PROGRESS: &str = "progressToken";
 
 /// The metadata of a request that speaks for itself.
 #[derive(Debug)]
 pub struct Claim<'a> {
-    meta: Params<'a, 4>,
+    meta: Params<'a, 5>,
 }
 
 impl<'a> Claim<'a> {
@@ -51,18 +53,18 @@ impl<'a> Claim<'a> {
     /// -32602 for parameters that are no object, and for what is there twice or is no object in them. An `initialize` that
     /// names no version comes from a client that knows no other way: -32022, with those that are served.
     // MCP 2026-07-28 basic/versioning, Backward Compatibility: SHOULD name the versions in any error to `initialize`
-    pub fn required(request: &'a Request) -> Result<Self, McpError> {
+    pub fn required(request: &'a Request, router: &Router) -> Result<Self, McpError> {
         let params = &request.params;
         if Method::of(&request.method) == Some(Method::Initialize) && Self::of(params).is_none() {
             let requested = params.text("protocolVersion", usize::MAX);
-            return Err(unsupported(&requested.unwrap_or_default()));
+            return Err(unsupported(&requested.unwrap_or_default(), router.eras()));
         }
         Self::read(params)
     }
 
     fn read(params: &'a Parameters) -> Result<Self, McpError> {
         let meta = params.members()?.optional_object("_meta")?;
-        Ok(Self { meta: Params::read(meta, "_meta.", [VERSION, CAPABILITIES, INFO, LOG_LEVEL])? })
+        Ok(Self { meta: Params::read(meta, "_meta.", [VERSION, CAPABILITIES, INFO, LOG_LEVEL, PROGRESS])? })
     }
 
     /// The version it names.
@@ -78,12 +80,12 @@ impl<'a> Claim<'a> {
     ///
     /// # Errors
     ///
-    /// -32022 for a version that is not served without a handshake, with those that are; -32602 that names the member that
+    /// -32022 for a version that is not served without a handshake, with all that are served; -32602 that names the member that
     /// is missing, mistyped or too long.
     pub fn peer(&self, router: &Router) -> Result<Peer, McpError> {
         let version = self.version()?;
-        let revision =
-            Revision::parse_with(&version, Feature::Stateless).ok_or_else(|| unsupported(&version))?;
+        let revision = Revision::parse_with(&version, Feature::Stateless)
+            .ok_or_else(|| unsupported(&version, router.eras()))?;
         let most = router.limits().name_bytes;
         let declared = self.meta.object(CAPABILITIES)?;
         let (capabilities, extensions) = initialize::capabilities(declared, "_meta.clientCapabilities.")?;
@@ -99,6 +101,11 @@ impl<'a> Claim<'a> {
             ),
             None => None,
         };
+        // what is wrong with `_meta` is found before the request is served
+        if let Some(token) = self.meta.raw(PROGRESS) {
+            serde_json::from_str::<ProgressToken>(token)
+                .map_err(|_| self.meta.mistyped(PROGRESS, "a string or an integer"))?;
+        }
         if extensions.is_some_and(|json| !json.starts_with('{')) {
             return Err(McpError::invalid_params("`_meta.clientCapabilities.extensions` is not an object"));
         }
@@ -106,12 +113,17 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// The error for a version that is not served without a handshake.
+/// The error for a version that cannot be named in `_meta`. It lists all that are served, newest first: those with a
+/// handshake, too, since a client may know no other.
 // MCP 2026-07-28 basic/versioning, Protocol Version Negotiation
-fn unsupported(requested: &str) -> McpError {
-    let supported: Vec<_> = era::stateless().collect();
-    let message =
-        format!("unsupported protocol version: served without a handshake is {}", supported.join(", "));
+fn unsupported(requested: &str, eras: Eras) -> McpError {
+    let supported: Vec<_> = eras.versions().collect();
+    let asks = |version: &&str| Revision::parse_with(version, Feature::Stateless).is_some();
+    let (modern, legacy): (Vec<_>, Vec<_>) = supported.iter().copied().partition(asks);
+    let mut message = format!("unsupported protocol version: a request can name {}", modern.join(", "));
+    if !legacy.is_empty() {
+        message += &format!("; {} start with `initialize`", legacy.join(", "));
+    }
     McpError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message)
         .with_data(json!({ "supported": supported, "requested": requested }))
 }
@@ -124,7 +136,8 @@ mod tests {
         let params = format!(r#"{{"_meta":{meta}}}"#);
         let id = serde_json::from_str("1").unwrap();
         let request = Request { id, method: "tools/list".into(), params: Parameters::read(params).unwrap() };
-        Claim::required(&request)?.peer(&Router::new("test", "1"))
+        let router = Router::new("test", "1");
+        Claim::required(&request, &router)?.peer(&router)
     }
 
     fn whole(more: &str) -> String {
@@ -159,7 +172,9 @@ mod tests {
         let error = read(r#"{"io.modelcontextprotocol/protocolVersion":"v999.0.0"}"#).unwrap_err();
         assert_eq!(error.code, ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
         let data: serde_json::Value = serde_json::from_str(error.data.unwrap().get()).unwrap();
-        assert_eq!(data, json!({ "supported": ["2026-07-28"], "requested": "v999.0.0" }));
+        // C119
+        let supported = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+        assert_eq!(data, json!({ "supported": supported, "requested": "v999.0.0" }));
         let handshake = read(r#"{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}"#).unwrap_err();
         assert_eq!(handshake.code, ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, "it is served, but not so");
         for (meta, named) in [
@@ -171,6 +186,8 @@ mod tests {
             (whole(&format!(r#","{INFO}":{{"name":"me"}}"#)), "version"),
             (whole(&format!(r#","{LOG_LEVEL}":"loud""#)), LOG_LEVEL),
             (whole(&format!(r#","{LOG_LEVEL}":{{"info":null}}"#)), LOG_LEVEL),
+            (whole(r#","progressToken":1.5"#), PROGRESS),
+            (whole(r#","progressToken":{}"#), PROGRESS),
         ] {
             let error = read(&meta).unwrap_err();
             assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{meta}");

@@ -130,23 +130,23 @@ async fn what_is_refused_leaves_nothing() {
         ),
         (
             modern(1, "subscriptions/listen", json!({})),
-            Refusal::new(400, -32602, "`notifications`"),
+            Refusal::new(200, -32602, "`notifications`"),
             "no filter",
         ),
-        (listen(1, json!([])), Refusal::new(400, -32602, "`notifications`"), "no object"),
+        (listen(1, json!([])), Refusal::new(200, -32602, "`notifications`"), "no object"),
         (
             listen(1, json!({ "toolsListChanged": "yes" })),
-            Refusal::new(400, -32602, "`notifications.toolsListChanged`"),
+            Refusal::new(200, -32602, "`notifications.toolsListChanged`"),
             "no truth value",
         ),
         (
             listen(1, json!({ "resourceSubscriptions": uris })),
-            Refusal::new(400, -32602, "more than 1024 resources"),
+            Refusal::new(200, -32602, "more than 1024 resources"),
             "too many",
         ),
         (
             listen(1, json!({ "resourceSubscriptions": [uri] })),
-            Refusal::new(400, -32602, "longer than 8192 bytes"),
+            Refusal::new(200, -32602, "longer than 8192 bytes"),
             "too long",
         ),
     ] {

@@ -17,10 +17,10 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Asserts that it is a JSON error with its id and nothing of a session, and gives its code.
+/// Asserts that it is an error with its id and nothing of a session, and gives its code.
 async fn code(response: Response, id: &Value) -> i64 {
     assert_eq!(response.header("mcp-session-id"), None);
-    let error = response.json().await;
+    let error = response.answer().await;
     assert_eq!(error.get("id"), Some(id), "{error}");
     error["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error: {error}"))
 }
@@ -53,7 +53,9 @@ async fn a_probe_is_answered_as_the_very_first_request_and_a_handshake_still_wor
     let served = Served::new(&server()).await;
     let probe = modern("d", "server/discover", json!({}));
     let found = result(&served, &probe).await;
-    assert_eq!(found["supportedVersions"], json!(["2026-07-28"]));
+    // C119
+    let versions = json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
+    assert_eq!(found["supportedVersions"], versions);
     assert_eq!((&found["ttlMs"], &found["cacheScope"]), (&json!(0), &json!("private")));
     assert!(found["capabilities"]["tools"].is_object());
     assert!(found["capabilities"].get("extensions").is_none(), "none is there by default");
@@ -149,8 +151,8 @@ async fn of_two_faults_the_first_in_order_is_told() {
         (modern("q1", "no/such", json!({})).set("Mcp-Method", "tools/list"), 400, -32020),
         // the method, before its parameters
         (modern("q1", "no/such", json!({ "cursor": 7 })), 404, -32601),
-        (modern("q1", "resources/read", json!({})), 400, -32602),
-        (modern("q1", "tools/call", json!({ "name": "ghost", "arguments": 7 })), 400, -32602),
+        (modern("q1", "resources/read", json!({})), 200, -32602),
+        (modern("q1", "tools/call", json!({ "name": "ghost", "arguments": 7 })), 200, -32602),
     ] {
         let text = format!("{}{}", request.head(), request.text());
         assert_eq!(refusal(&served, &request).await, (status, code), "{text}");
@@ -168,7 +170,9 @@ async fn a_version_that_is_not_served_is_told_those_that_are() {
     let meta = json!({ VERSION: "v999.0.0", CAPABILITIES: {} });
     let request = with_meta("server/discover", meta).set("MCP-Protocol-Version", "v999.0.0");
     let error = served.send(&request).await.expect(400).await.json().await;
-    let data = json!({ "supported": ["2026-07-28"], "requested": "v999.0.0" });
+    // C119
+    let supported = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+    let data = json!({ "supported": supported, "requested": "v999.0.0" });
     assert_eq!((&error["id"], &error["error"]["data"]), (&json!("q1"), &data));
 }
 
@@ -194,7 +198,7 @@ async fn a_method_that_is_gone_or_unknown_is_404() {
     assert_eq!(refusal(&bare, &modern("q1", "tools/list", json!({}))).await, (404, -32601));
 }
 
-// C77 but for what asks the client, C83, C87, C88
+// C77 but for what asks the client, C83, C87, C88, C113
 #[actix_web::test]
 async fn what_is_refused_has_its_status_whatever_the_client_reads() {
     paused();
@@ -203,14 +207,14 @@ async fn what_is_refused_has_its_status_whatever_the_client_reads() {
     for accept in ["application/json, text/event-stream", "text/event-stream", "application/json"] {
         for (request, status, code) in [
             (modern("q1", "no/such", json!({})), 404, -32601),
-            (modern("q1", "resources/read", json!({})), 400, -32602),
-            (modern("q1", "resources/read", json!({ "uri": "mem://none" })), 400, -32602),
-            (modern("q1", "prompts/get", json!({ "name": "ghost" })), 400, -32602),
-            (modern("q1", "prompts/get", json!({ "name": "greet" })), 400, -32602),
-            (modern_call("q1", "ghost", json!({})), 400, -32602),
-            (modern_call("q1", "refuse", json!({})), 400, -32602),
-            (modern("q1", "tools/list", json!({ "cursor": "bogus" })), 400, -32602),
-            (modern("q1", "completion/complete", unknown.clone()), 400, -32602),
+            (modern("q1", "resources/read", json!({})), 200, -32602),
+            (modern("q1", "resources/read", json!({ "uri": "mem://none" })), 200, -32602),
+            (modern("q1", "prompts/get", json!({ "name": "ghost" })), 200, -32602),
+            (modern("q1", "prompts/get", json!({ "name": "greet" })), 200, -32602),
+            (modern_call("q1", "ghost", json!({})), 200, -32602),
+            (modern_call("q1", "refuse", json!({})), 200, -32602),
+            (modern("q1", "tools/list", json!({ "cursor": "bogus" })), 200, -32602),
+            (modern("q1", "completion/complete", unknown.clone()), 200, -32602),
         ] {
             let text = request.text();
             assert_eq!(

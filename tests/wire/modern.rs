@@ -41,7 +41,8 @@ async fn a_probe_is_answered_first_and_a_handshake_works_afterwards_and_beside_i
     let found = ask(&mut pipe, "d", "server/discover", modern(json!({}))).await["result"].clone();
     assert_eq!(
         (&found["resultType"], &found["supportedVersions"]),
-        (&json!("complete"), &json!(["2026-07-28"]))
+        // C119
+        (&json!("complete"), &json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]))
     );
     let opened = pipe.initialize("2025-06-18", json!({})).await;
     assert_eq!(opened["protocolVersion"], "2025-06-18");

@@ -236,7 +236,7 @@ impl Reader<'_> {
         let claim = match router.eras() {
             Eras::Legacy => None,
             Eras::Both => Claim::of(&request.params),
-            Eras::Modern => Some(Claim::required(request)?),
+            Eras::Modern => Some(Claim::required(request, router)?),
         };
         claim.map(|claim| claim.peer(router).map(Arc::new)).transpose()
     }

@@ -30,7 +30,7 @@ use actix_web::{
 use super::{
     Endpoint, headers,
     json::JsonBody,
-    refusal::{Refusal, Refused, modern_status},
+    refusal::{Refusal, Refused, answered_status},
     shutdown,
 };
 
@@ -77,6 +77,7 @@ impl Endpoint {
             return Err(Refusal::shutting_down().of(Some(&message.id)).into());
         }
         let id = message.id.clone();
+        let reads = accepts;
         // what lasts as long as its client likes is a stream, or nothing
         let accepts = match Method::of(&message.method) {
             Some(Method::Listen) => headers::accepts_events(request).map(|()| Accepts::Events),
@@ -103,10 +104,10 @@ impl Endpoint {
         };
         match head {
             Head::Json { json, verdict: Verdict::Answered(code) }
-                // what is refused is refused in JSON, whatever is accepted
-                if modern_status(code) != StatusCode::OK || accepts != Accepts::Events =>
+                // a 400 is JSON, whatever is accepted; so is an error to a request to listen, where JSON is accepted
+                if answered_status(code) != StatusCode::OK || reads != Accepts::Events =>
             {
-                Ok(HttpResponse::build(modern_status(code))
+                Ok(HttpResponse::build(answered_status(code))
                     .insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")))
                     .body(json))
             }
@@ -130,7 +131,7 @@ impl Endpoint {
     fn check(&self, request: &HttpRequest, message: &Request) -> Result<Peer, Refused> {
         let refuse = |error| Box::new(Refusal::modern(error, &message.id));
         let router = self.server.router();
-        let claim = Claim::required(message).map_err(refuse)?;
+        let claim = Claim::required(message, router).map_err(refuse)?;
         let version = claim.version().map_err(refuse)?;
         let field = |name: &str| headers::field(request, name);
         check_version(field("MCP-Protocol-Version"), &version).map_err(refuse)?;

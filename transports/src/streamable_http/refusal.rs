@@ -17,20 +17,20 @@ use actix_web::{
     web::Bytes,
 };
 
-/// The status of an answer to a request that speaks for itself.
+/// The status of a self-contained request that is refused before it is served: something is wrong with its envelope, its
+/// `_meta`, its headers or its version (400), or its method is not there (404).
 // MCP 2026-07-28 basic/transports/streamable-http, Protocol Version Header and Server Validation; basic, _meta
-pub(super) fn modern_status(code: Option<ErrorCode>) -> StatusCode {
+fn refused_status(code: ErrorCode) -> StatusCode {
+    if code == ErrorCode::METHOD_NOT_FOUND { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST }
+}
+
+/// The status of the answer to a self-contained request that was served: 200, whatever the error. A 400 whose code is not one
+/// of -32020 to -32022 tells a client that serves both eras to fall back to `initialize`, and a 404 that there is no such
+/// method, so an unknown tool or a bad cursor has neither. Only a capability that the handler found missing is 400.
+// MCP 2026-07-28 basic/transports/streamable-http, Backward Compatibility; basic, Per-request protocol fields
+pub(super) fn answered_status(code: Option<ErrorCode>) -> StatusCode {
     match code {
-        Some(ErrorCode::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-        Some(
-            ErrorCode::PARSE_ERROR
-            | ErrorCode::INVALID_REQUEST
-            | ErrorCode::INVALID_PARAMS
-            | ErrorCode::HEADER_MISMATCH
-            | ErrorCode::MISSING_CLIENT_CAPABILITY
-            | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
-        ) => StatusCode::BAD_REQUEST,
-        // an author's own code, or a failure of the server: an answer like any other
+        Some(ErrorCode::MISSING_CLIENT_CAPABILITY) => StatusCode::BAD_REQUEST,
         Some(_) | None => StatusCode::OK,
     }
 }
@@ -96,8 +96,7 @@ impl Refusal {
 
     /// A request that speaks for itself is refused before it is served.
     pub(super) fn modern(error: McpError, id: &RequestId) -> Self {
-        let status = modern_status(Some(error.code));
-        Self { id: Some(id.clone()), ..Self::new(status, error) }
+        Self { id: Some(id.clone()), ..Self::new(refused_status(error.code), error) }
     }
 
     pub(super) fn not_acceptable(message: &'static str) -> Self {
