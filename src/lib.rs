@@ -53,7 +53,7 @@
 //! How a request is served is told by the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
 //! `actix_mcp_router`, in this order.
 
-/// Makes a tool of a free async function.
+/// Makes a tool of an async function.
 ///
 /// The function's name is the tool's, its documentation the description, its parameters the arguments, with the
 /// documentation that is on them. Parameters that are extractors (`Progress`, `web::Data<T>`, `Args(x): Args<T>`, your
@@ -85,7 +85,9 @@
 /// that has the argument without the header, or another value in it, is refused with status 400 and -32020, and does not
 /// run. Calls of older revisions are never checked.
 ///
-/// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server.
+/// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server. It may also stand in an
+/// `impl`, without `self`: `.tool(Calculator::add)`. `#[doc = include_str!("add.md")]` describes as a comment does. An
+/// argument with a default or a rule of its own (`#[serde(..)]`, `#[schemars(..)]`) is a member of a struct, taken as `Args<T>`.
 ///
 /// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or
 /// `= false`).

@@ -73,8 +73,8 @@ pub mod __private {
     pub use crate::tool::{
         Tool,
         annotated::{
-            Argument, Arguments, Extractor, Param, Params, Taken, ToolCall, ToolFn, ToolParam, extractor,
-            param,
+            Argument, Arguments, Extractor, Param, Params, RequestParam, Taken, ToolCall, ToolFn, ToolParam,
+            extractor, param, request_param,
         },
     };
 }

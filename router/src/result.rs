@@ -101,7 +101,7 @@ impl OutputSchema {
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "no result of a tool",
-    note = "return `Json(value)`, if it is a `Vec`, an `Option`, a map, or a type of your own that derives `serde::Serialize` and `schemars::JsonSchema`",
+    note = "return `Json(value)` (`actix_mcp::Json`, not `web::Json`), if it is a `Vec`, an `Option`, a map, or a type of your own that derives `serde::Serialize` and `schemars::JsonSchema`",
     note = "or return text, a number, `bool`, `()`, `Content`, `Vec<Content>`, `ToolResult`, or a `Result` of one of them"
 )]
 pub trait IntoToolResult {

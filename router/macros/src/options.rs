@@ -69,31 +69,63 @@ fn unknown(meta: &ParseNestedMeta<'_>) -> syn::Error {
     )
 }
 
-/// The documentation in these attributes, as text.
-pub(crate) fn doc(attributes: &[syn::Attribute]) -> String {
-    let lines = attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(line);
-    let lines: Vec<_> = lines.collect();
-    lines.join("\n").trim().to_owned()
+/// The documentation in these attributes, as an expression of type `&'static str`; `None` if there is none.
+///
+/// # Errors
+///
+/// An attribute that is neither text nor a macro that gives text.
+pub(crate) fn documentation(attributes: &[syn::Attribute]) -> syn::Result<Option<TokenStream>> {
+    let docs = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let lines = docs.filter_map(|attribute| line(attribute).transpose()).collect::<syn::Result<Vec<_>>>()?;
+    let texts = lines.iter().map(|line| match line {
+        Line::Text(text) => Some(text.as_str()),
+        Line::Macro(_) => None,
+    });
+    if let Some(texts) = texts.collect::<Option<Vec<_>>>() {
+        let text = texts.join("\n").trim().to_owned();
+        return Ok((!text.is_empty()).then(|| quote!(#text)));
+    }
+    // as `#[doc = include_str!("..")]`: the compiler has its text, this macro has not
+    let parts = lines.iter().map(|line| match line {
+        Line::Text(text) => quote!(#text),
+        Line::Macro(text) => quote!(#text),
+    });
+    Ok(Some(quote!(::core::concat!(#(#parts, "\n"),*).trim_ascii())))
 }
 
-/// A line of documentation, without the space that `///` leaves before it.
-fn line(attribute: &syn::Attribute) -> Option<String> {
-    let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
-    // `#[doc = concat!(..)]` is no literal here: it has no text yet
-    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return None };
-    let text = text.value();
-    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
-    Some(lines.collect::<Vec<_>>().join("\n"))
+/// The same; empty if there is none.
+pub(crate) fn doc(attributes: &[syn::Attribute]) -> syn::Result<TokenStream> {
+    Ok(documentation(attributes)?.unwrap_or_else(|| quote!("")))
 }
 
-/// `Some(..)` as code, for the definition.
-pub(crate) fn description(options: &Options, attributes: &[syn::Attribute]) -> TokenStream {
+/// A line of documentation, or what is included in its place.
+enum Line {
+    Text(String),
+    Macro(syn::ExprMacro),
+}
+
+/// A line of documentation, without the space that `///` leaves before it; `None` for `#[doc(hidden)]` and the like.
+fn line(attribute: &syn::Attribute) -> syn::Result<Option<Line>> {
+    let syn::Meta::NameValue(pair) = &attribute.meta else { return Ok(None) };
+    if let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value {
+        let text = text.value();
+        let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+        return Ok(Some(Line::Text(lines.collect::<Vec<_>>().join("\n"))));
+    }
+    if let syn::Expr::Macro(text) = &pair.value {
+        return Ok(Some(Line::Macro(text.clone())));
+    }
+    Err(syn::Error::new_spanned(
+        &pair.value,
+        "documentation is a text, or a macro that gives one, such as `include_str!(\"..\")`",
+    ))
+}
+
+/// The call that describes the tool, if something does.
+pub(crate) fn description(options: &Options, attributes: &[syn::Attribute]) -> syn::Result<TokenStream> {
     let text = match &options.description {
-        Some(text) => quote!(#text),
-        None => match doc(attributes) {
-            text if text.is_empty() => return TokenStream::new(),
-            text => quote!(#text),
-        },
+        Some(text) => Some(quote!(#text)),
+        None => documentation(attributes)?,
     };
-    quote!(.description(#text))
+    Ok(text.map(|text| quote!(.description(#text))).unwrap_or_default())
 }

@@ -1,5 +1,7 @@
 //! What cannot be a tool, told in words at the place.
 
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{
     Error, FnArg, ItemFn, Result, ReturnType, Type,
     visit::{self, Visit},
@@ -16,7 +18,13 @@ pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
     if let Some(FnArg::Receiver(this)) = signature.inputs.first() {
         return Err(Error::new_spanned(
             this,
-            "a method cannot be a tool: write a free function, and take the value as `web::Data<T>`",
+            "a method cannot be a tool: write a function without `self`, and take the value as `web::Data<T>`",
+        ));
+    }
+    if let Some(this) = self_type(function.to_token_stream()) {
+        return Err(Error::new(
+            this,
+            "the function of a tool is moved to where `Self` is not known: write the name of the type in its place",
         ));
     }
     if signature.asyncness.is_none() {
@@ -52,6 +60,23 @@ pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Where `Self` stands in these tokens. An `impl` within has its own.
+fn self_type(tokens: TokenStream) -> Option<Span> {
+    let mut within_impl = false;
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(ident) => {
+            within_impl |= ident == "impl" || ident == "trait" || ident == "struct" || ident == "enum";
+            (ident == "Self" && !within_impl).then(|| ident.span())
+        }
+        TokenTree::Group(group) if !within_impl => self_type(group.stream()),
+        TokenTree::Group(group) => {
+            within_impl &= group.delimiter() != Delimiter::Brace;
+            None
+        }
+        TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    })
 }
 
 fn parameter(input: &FnArg) -> Result<()> {

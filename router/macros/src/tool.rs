@@ -1,4 +1,4 @@
-//! `#[tool]` on a free function.
+//! `#[tool]` on a function: a free one, or one in an `impl` that takes no `self`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -32,8 +32,7 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     let ident = function.sig.ident.clone();
     let name =
         options.name.as_ref().map_or_else(|| unraw(&ident).into_token_stream(), ToTokens::to_token_stream);
-    let meta = format_ident!("__mcp_{}", unraw(&ident));
-    let description = description(&options, &function.attrs);
+    let description = description(&options, &function.attrs)?;
     let calls = &options.calls;
     let output = match &function.sig.output {
         ReturnType::Default => quote_spanned!(ident.span()=> ()),
@@ -50,46 +49,44 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     let sources = parameters.iter().map(|each| &each.source);
 
     let (outer, inner): (Vec<_>, Vec<_>) = function.attrs.drain(..).partition(belongs_outside);
-    let cfg: Vec<_> = outer.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect();
     function.attrs = inner;
     function.vis = syn::Visibility::Inherited;
     let output_type = quote_spanned!(output_span=> type Output = #output;);
 
+    // one item, so that it can stand in an `impl` as well; the metadata is named by nobody
     Ok(quote! {
         #(#outer)*
         #[allow(clippy::too_many_arguments)]
-        #vis fn #ident(#(#idents: #types),*)
-            -> #private::ToolCall<#meta, impl ::core::future::Future<Output = #output>>
-        {
+        #vis fn #ident(#(#idents: #types),*) -> #private::ToolCall<
+            impl #private::ToolFn<Output = #output, Params = (#(#types,)*)>,
+            impl ::core::future::Future<Output = #output>,
+        > {
+            #[allow(missing_debug_implementations)]
+            struct Metadata;
+
+            #[automatically_derived]
+            impl #private::ToolFn for Metadata {
+                const NAME: &'static str = #name;
+                #output_type
+                type Params = (#(#types,)*);
+
+                #[allow(clippy::unused_unit)]
+                fn params() -> impl #private::Params<Values = Self::Params> {
+                    (#(#sources,)*)
+                }
+
+                fn define(tool: #private::Tool) -> #private::Tool {
+                    tool #description #calls
+                }
+            }
+
             let (#(#passed,)*) = (#(#idents,)*);
-            {
+            #private::ToolCall::<Metadata, _>::new({
                 // in a block of its own: outside of it a parameter may have the function's name
                 #[allow(clippy::unused_async, clippy::too_many_arguments)]
                 #function
-                #private::ToolCall::new(#ident(#(#passed),*))
-            }
-        }
-
-        #(#cfg)*
-        #[doc(hidden)]
-        #[allow(non_camel_case_types, missing_debug_implementations, unnameable_types)]
-        #vis struct #meta;
-
-        #(#cfg)*
-        #[automatically_derived]
-        impl #private::ToolFn for #meta {
-            const NAME: &'static str = #name;
-            #output_type
-            type Params = (#(#types,)*);
-
-            #[allow(clippy::unused_unit)]
-            fn params() -> impl #private::Params<Values = Self::Params> {
-                (#(#sources,)*)
-            }
-
-            fn define(tool: #private::Tool) -> #private::Tool {
-                tool #description #calls
-            }
+                #ident(#(#passed),*)
+            })
         }
     })
 }
@@ -97,7 +94,8 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
 /// Takes a parameter's documentation and header off it, where rustc does not allow them.
 fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Result<Option<Parameter>> {
     let FnArg::Typed(PatType { attrs, pat, ty, .. }) = input else { return Ok(None) };
-    let doc = doc(attrs);
+    refuse_attributes(attrs)?;
+    let doc = doc(attrs)?;
     let header = header(attrs)?;
     attrs.retain(|attribute| !attribute.path().is_ident("doc") && !attribute.path().is_ident("header"));
     let ty = Type::clone(ty);
@@ -108,7 +106,9 @@ fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Res
     {
         let name = unraw(&pattern.ident);
         let header = header.map(|header| quote!(.header(#header)));
-        let param = quote_spanned!(ty.span()=> #private::param::<#ty, _>(#name, #doc));
+        let param = if is_of_request(&ty) { quote!(request_param) } else { quote!(param) };
+        let param = respanned(&param, ty.span());
+        let param = quote_spanned!(ty.span()=> #private::#param::<#ty, _>(#name, #doc));
         (pattern.ident.clone(), quote!(#param #header))
     } else {
         if let Some(header) = header {
@@ -118,6 +118,26 @@ fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Res
         (ident, quote_spanned!(ty.span()=> #private::extractor::<#ty>()))
     };
     Ok(Some(Parameter { ident, ty, source }))
+}
+
+/// Whether a type is called like one that actix-web's handlers take from the request: the compiler then does not advise to
+/// make an argument of it. It may be another of that name, which is what it is.
+fn is_of_request(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident == "ReqData" || last.ident == "HttpRequest")
+}
+
+/// Refuses what would have an effect on a member of a struct, and has none on a parameter.
+fn refuse_attributes(attributes: &[Attribute]) -> syn::Result<()> {
+    let known = ["serde", "schemars", "validate", "garde"];
+    let derives = |attribute: &&Attribute| known.iter().any(|name| attribute.path().is_ident(name));
+    let Some(attribute) = attributes.iter().find(derives) else { return Ok(()) };
+    let name = attribute.path().to_token_stream();
+    let message = format!(
+        "`#[{name}(..)]` goes on a member of a struct, not on a parameter: put the arguments into a struct that derives \
+         `Deserialize` and `JsonSchema`, and take it as `Args<T>`"
+    );
+    Err(syn::Error::new_spanned(attribute, message))
 }
 
 /// What `#[header("Region")]` says.

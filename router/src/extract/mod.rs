@@ -51,6 +51,7 @@ pub(crate) use whole::rewritten;
     message = "`{Self}` cannot be extracted from a call",
     label = "not an extractor",
     note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, `Handle`, `Uri`, an `Option` or a tuple of them, and types of your own that implement `FromCall`",
+    note = "`FromMiddleware<T>` takes the place of `web::ReqData<T>`, and `Http` that of `HttpRequest`",
     note = "an argument of a tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`",
     note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `Typed`"
 )]

@@ -2,7 +2,8 @@
 //!
 //! The macro keeps the function and changes its return type to [`ToolCall<M, _>`](ToolCall), a future like the one it
 //! was. `M` carries the name, the documentation and the parameters; it is found through the return type, so that
-//! `.tool(add)` needs nothing but the function.
+//! `.tool(add)` needs nothing but the function. `M` is declared within the function, so that all is one item, which can also
+//! stand in an `impl`.
 
 use std::{
     future::Future,
@@ -85,11 +86,11 @@ pub struct Annotated<T>(PhantomData<T>);
 
 /// A parameter: an argument of the call, or an extractor. `Kind` says which, and is found by the compiler.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a parameter of a tool: it is neither a tool argument nor an extractor",
-    label = "neither an argument nor an extractor",
-    note = "to make it an argument: add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it",
-    note = "to make it an extractor: implement `FromCall` for your type, or take what the app holds as `web::Data<T>`",
-    note = "a tuple or an `Option` is of one kind, all arguments or all extractors: make each part a parameter of its own"
+    message = "`{Self}` cannot be a parameter of a tool: it is neither an extractor nor a tool argument",
+    label = "neither an extractor nor an argument",
+    note = "what the server knows is taken by an extractor: `FromMiddleware<T>` for what middleware put into the request, `Http` in place of `HttpRequest`, `web::Data<T>` for what the app holds; or implement `FromCall` for your type",
+    note = "a tuple or an `Option` is of one kind, all arguments or all extractors: make each part a parameter of its own",
+    note = "to make it an argument, add `#[derive(serde::Deserialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it; then the *client* sends it, and may send anything"
 )]
 pub trait ToolParam<Kind>: Sized + 'static {
     /// Whether it is read from the arguments.
@@ -101,6 +102,18 @@ pub trait ToolParam<Kind>: Sized + 'static {
     /// Takes its value.
     fn take<'a>(call: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, Self>;
 }
+
+/// A parameter of a type that actix-web takes from the request, by its name: as [`ToolParam`], but whoever takes one of these
+/// means no argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a tool: it is not an extractor of tools",
+    label = "not an extractor",
+    note = "take what middleware put into the request as `FromMiddleware<T>` in place of `web::ReqData<T>`, and the request as `Http` in place of `HttpRequest`"
+)]
+pub trait RequestParam<Kind>: ToolParam<Kind> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ToolParam<Kind>, Kind> RequestParam<Kind> for T {}
 
 /// A value that was taken: arguments at once, extractors in their own time.
 #[expect(missing_debug_implementations, reason = "holds a future")]
@@ -169,6 +182,12 @@ pub struct Param<T> {
 #[must_use]
 pub fn param<T: ToolParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T> {
     Param { name, doc, header: "", is_argument: T::IS_ARGUMENT, describe: T::describe, take: T::take }
+}
+
+/// The same, of a type that is called like one of actix-web's.
+#[must_use]
+pub fn request_param<T: RequestParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T> {
+    param::<T, Kind>(name, doc)
 }
 
 /// A parameter that is a pattern: an extractor.

@@ -246,3 +246,41 @@ async fn echo(echo: String) -> String {
 async fn a_parameter_may_have_the_functions_name() {
     assert_eq!(result(echo, r#"{"echo":"hi"}"#).await, text("hi"));
 }
+
+struct Calculator;
+
+impl Calculator {
+    /// Doubles an integer.
+    #[tool(crate = "actix_mcp_router")]
+    async fn double(n: i64) -> i64 {
+        n * 2
+    }
+}
+
+// adoption 9.10
+#[tokio::test]
+async fn a_function_of_a_type_can_be_a_tool() {
+    assert_eq!(Calculator::double(2).await, 4);
+    assert_eq!(
+        Calculator::double.into_tool().definition().description.as_deref(),
+        Some("Doubles an integer.")
+    );
+    assert_eq!(result(Calculator::double, r#"{"n":4}"#).await, text("8"));
+}
+
+/// Before.
+#[doc = include_str!("included.md")]
+/// After.
+#[tool(crate = "actix_mcp_router")]
+async fn documented(#[doc = include_str!("included.md")] n: i64) -> i64 {
+    n
+}
+
+// adoption 9.11
+#[tokio::test]
+async fn documentation_that_is_included_describes_the_tool_and_its_arguments() {
+    let tool = documented.into_tool();
+    let description = tool.definition().description.clone();
+    assert_eq!(description.as_deref(), Some("Before.\nWhat a file says.\n\nAfter."));
+    assert!(input(tool).contains(r#""description":"What a file says.""#));
+}

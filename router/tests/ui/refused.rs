@@ -27,11 +27,26 @@ async fn nameless() {}
 #[tool(crate = "actix_mcp_router")]
 struct NoFunction;
 
+#[tool(crate = "actix_mcp_router")]
+async fn with_default(#[serde(default)] a: i64) {}
+
+#[tool(crate = "actix_mcp_router")]
+async fn with_rule(#[schemars(length(min = 1))] a: String) {}
+
+#[tool(crate = "actix_mcp_router")]
+#[doc = 7]
+async fn documented_by_a_number() {}
+
 struct Calculator;
 
 impl Calculator {
     #[tool(crate = "actix_mcp_router")]
     async fn method(&self) {}
+
+    #[tool(crate = "actix_mcp_router")]
+    async fn constructor() -> Self {
+        Self
+    }
 }
 
 fn main() {}

@@ -1,0 +1,16 @@
+//! The `Json` of actix-web, where the library's own belongs.
+use actix_mcp_router::{tool, tool::Tool};
+use actix_web::web;
+
+async fn plain() -> web::Json<Vec<u8>> {
+    web::Json(vec![1])
+}
+
+#[tool(crate = "actix_mcp_router")]
+async fn annotated() -> web::Json<Vec<u8>> {
+    web::Json(vec![1])
+}
+
+fn main() {
+    Tool::new("plain", plain);
+}
