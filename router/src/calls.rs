@@ -28,6 +28,7 @@ use crate::{
     router::Router,
     stamp::{Cache, ResultType},
     tool::Tool,
+    uri,
 };
 
 /// A request that is being served.
@@ -118,7 +119,7 @@ impl Serving {
         // MCP 2025-11-25 server/resources, Error Handling: a resource that is not there is an error, not nothing
         let mut contents = contents.ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
         for part in &mut contents {
-            if part.mime_type.is_none() && part.uri == *uri {
+            if part.mime_type.is_none() && uri::same(&part.uri, &uri) {
                 part.mime_type.clone_from(&mime_type);
             }
             era::contents(part, self.revision());

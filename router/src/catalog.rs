@@ -6,6 +6,7 @@
 //! **Invariant:** the lock is never held across an await, nor while author code runs (not even its `Drop`).
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     sync::{Arc, OnceLock, PoisonError, RwLock},
 };
@@ -21,6 +22,11 @@ pub(crate) trait Entry {
 
     /// What is unique: a name, a URI or a URI template.
     fn key(&self) -> &str;
+
+    /// What is the same for all ways to write a key.
+    fn normal(key: &str) -> Cow<'_, str> {
+        Cow::Borrowed(key)
+    }
 
     /// Its definition at a revision, as JSON.
     fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes>;
@@ -38,6 +44,7 @@ pub(crate) struct Catalog<T> {
 #[derive(Debug)]
 pub(crate) struct Snapshot<T> {
     entries: Vec<Arc<T>>,
+    /// By the normal form of the key.
     places: HashMap<Arc<str>, usize>,
     /// By [`Revision::index`].
     pages: [OnceLock<Vec<Bytes>>; Revision::ALL.len()],
@@ -64,13 +71,14 @@ impl<T> Default for Catalog<T> {
 
 impl<T: Entry> Snapshot<T> {
     fn of(entries: Vec<Arc<T>>) -> Self {
-        let places = entries.iter().enumerate().map(|(place, entry)| (entry.key().into(), place)).collect();
+        let normal = |entry: &Arc<T>| Arc::from(T::normal(entry.key()));
+        let places = entries.iter().enumerate().map(|(place, entry)| (normal(entry), place)).collect();
         Self { entries, places, ..Self::default() }
     }
 
     /// The entry of this key.
     pub(crate) fn get(&self, key: &str) -> Option<&Arc<T>> {
-        self.places.get(key).and_then(|place| self.entries.get(*place))
+        self.places.get(&*T::normal(key)).and_then(|place| self.entries.get(*place))
     }
 
     /// All entries, in order.
@@ -147,7 +155,7 @@ impl<T: Entry> Catalog<T> {
     /// Adds an entry at the end; gives it back if its key is taken.
     pub(crate) fn add(&self, entry: T) -> Result<(), T> {
         let mut guard = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
-        if guard.places.contains_key(entry.key()) {
+        if guard.places.contains_key(&*T::normal(entry.key())) {
             drop(guard);
             return Err(entry);
         }
@@ -155,7 +163,7 @@ impl<T: Entry> Catalog<T> {
         match Arc::get_mut(&mut guard) {
             // nobody reads: building up a large catalog stays linear
             Some(snapshot) => {
-                snapshot.places.insert(entry.key().into(), snapshot.entries.len());
+                snapshot.places.insert(T::normal(entry.key()).into(), snapshot.entries.len());
                 snapshot.entries.push(entry);
                 snapshot.pages = Default::default();
                 snapshot.places_of_pages = OnceLock::new();

@@ -4,6 +4,8 @@
 
 use bytestring::ByteString;
 
+use crate::uri;
+
 /// Something that clients may want to know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Change {
@@ -18,6 +20,21 @@ pub enum Change {
 }
 
 impl Change {
+    /// The change of a resource, by the normal form of its URI: however it is written, it is one.
+    #[must_use]
+    pub fn resource(uri: &ByteString) -> Self {
+        Self::Resource(uri::normal_of(uri))
+    }
+
+    /// The same change, by the normal form of its URI.
+    #[must_use]
+    pub fn normal(&self) -> Self {
+        match self {
+            Self::Resource(uri) => Self::resource(uri),
+            Self::Tools | Self::Prompts | Self::Resources => self.clone(),
+        }
+    }
+
     /// The notification that tells of it.
     #[must_use]
     pub fn method(&self) -> &'static str {

@@ -652,6 +652,17 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
     let expected = "prompt \"p\": argument \"n\" is not a string, and clients send nothing else";
     assert_eq!(error(router.add_prompt(number)), expected);
     assert!(router.prompts.get("p").is_none());
+    // C104
+    let a = async || "x";
+    router.add_resource(Resource::new("mem://dup/ö", "r", a)).unwrap();
+    let again = error(router.add_resource(Resource::new("MEM://dup/%c3%b6", "r", a)));
+    assert_eq!(again, "resource \"MEM://dup/%c3%b6\" is registered already");
+    router.add_resource_template(ResourceTemplate::new("mem://dup/a b/{id}", "r", a)).unwrap();
+    let again = ResourceTemplate::new("mem://dup/%61%20b/{id}", "r", a);
+    assert!(error(router.add_resource_template(again)).ends_with("is registered already"));
+    assert!(
+        router.remove_resource("mem://dup/%C3%B6") && router.remove_resource_template("mem://DUP/a%20b/{id}")
+    );
 }
 
 #[test]

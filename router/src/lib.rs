@@ -54,6 +54,7 @@ mod schema;
 pub mod seal;
 pub mod stamp;
 pub mod tool;
+pub mod uri;
 mod uri_template;
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::{
     params::{Members, Params},
     router::{Capability, Router},
     stamp::ResultType,
+    uri,
 };
 
 /// Where a message names its subscription, in its `_meta`.
@@ -39,19 +40,19 @@ pub struct Filter {
     pub prompts: bool,
     /// Whether `notifications/resources/list_changed` is told.
     pub resources: bool,
-    /// Of which resources `notifications/resources/updated` is told; each once, in the client's order.
+    /// Of which resources `notifications/resources/updated` is told; each once, in the client's order, as it wrote them.
     pub uris: Vec<ByteString>,
 }
 
 impl Filter {
-    /// The changes it lets through.
-    pub fn changes(self) -> impl Iterator<Item = Change> {
+    /// The changes it lets through; resources by the normal form of their URI.
+    pub fn changes(&self) -> impl Iterator<Item = Change> {
         let lists = [
             self.tools.then_some(Change::Tools),
             self.prompts.then_some(Change::Prompts),
             self.resources.then_some(Change::Resources),
         ];
-        lists.into_iter().flatten().chain(self.uris.into_iter().map(Change::Resource))
+        lists.into_iter().flatten().chain(self.uris.iter().map(Change::resource))
     }
 }
 
@@ -105,9 +106,10 @@ impl Router {
         if uris.iter().any(|uri| uri.len() > bytes) {
             return refuse(format!("a URI longer than {bytes} bytes"));
         }
+        // one that is there twice, however it is written, is told under its first name
         let mut seen = HashSet::new();
-        let uris = uris.into_iter().map(ByteString::from).filter(|uri| seen.insert(uri.clone()));
-        let uris = uris.collect::<Vec<_>>();
+        let uris = uris.into_iter().filter(|uri| seen.insert(uri::normal(uri).into_owned()));
+        let uris = uris.map(ByteString::from).collect::<Vec<_>>();
         if uris.len() > most {
             return refuse(format!("more than {most} resources"));
         }

@@ -1,6 +1,6 @@
 //! Resources: what a client can read by URI.
 
-use std::{fmt, future::Future, future::ready, ops::Deref, sync::Arc};
+use std::{borrow::Cow, fmt, future::Future, future::ready, ops::Deref, sync::Arc};
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -17,6 +17,7 @@ use crate::{
     extract::{About, FromCall, Needs},
     handler::{Handler, Run},
     stamp::Cache,
+    uri,
 };
 
 /// What a reader results in; `None` if the resource does not exist.
@@ -266,6 +267,10 @@ impl Entry for Resource {
 
     fn key(&self) -> &str {
         &self.definition.uri
+    }
+
+    fn normal(key: &str) -> Cow<'_, str> {
+        uri::normal(key)
     }
 
     fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes> {

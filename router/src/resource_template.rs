@@ -1,6 +1,6 @@
 //! Resource templates: families of resources that share a reader.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -23,8 +23,12 @@ use crate::{
 ///
 /// `{var}` stands for one or more characters other than `/`, `{+var}` for one or more of any. The values are the
 /// reader's arguments, so that an [`Args<T>`](crate::extract::Args) of strings takes them; those of `{var}` are
-/// percent-decoded, so that they may hold anything, `/` and `..` included. Every URI that fits counts as existing until
+/// percent-decoded once, so that they may hold anything, `/` and `..` included. Every URI that fits counts as existing until
 /// the reader says `None`.
+///
+/// How a URI is written does not matter (RFC 3986, 6.2.2): `file:///größe/{name}` is read as `file:///gr%C3%B6%C3%9Fe/a.txt`
+/// and as `file:///größe/a.txt`. `%2F` is not `/`, and `..` stays as it is. Schemes and hosts are compared without case, so an
+/// id in which case counts belongs into the path: `note://1/{id}`.
 #[derive(Clone, Debug)]
 pub struct ResourceTemplate {
     definition: TemplateDefinition,
@@ -165,6 +169,10 @@ impl Entry for ResourceTemplate {
 
     fn key(&self) -> &str {
         &self.definition.uri_template
+    }
+
+    fn normal(key: &str) -> Cow<'_, str> {
+        UriTemplate::normal(key)
     }
 
     fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes> {

@@ -85,14 +85,26 @@ impl Place {
 struct Subscription {
     place: Place,
     name: u64,
+    /// Resources by the normal form of their URI.
     changes: Box<[Change]>,
+    /// What the client calls the resources of which that is not the normal form: usually none.
+    asked: Box<[(Change, Change)]>,
 }
 
 impl Subscription {
     fn new(place: Place, filter: Filter) -> Self {
         let changes = filter.changes().collect::<Box<[_]>>();
+        let written = filter.uris.into_iter().map(Change::Resource);
+        let asked =
+            written.map(|written| (written.normal(), written)).filter(|(normal, asked)| normal != asked);
         let name = place.sessions.listeners().add(&place.heard, &changes);
-        Self { place, name, changes }
+        Self { place, name, changes, asked: asked.collect() }
+    }
+
+    /// The notice of a change; a resource has the name by which the client asked for it.
+    fn notice(&self, id: &RequestId, change: &Change) -> Bytes {
+        let asked = self.asked.iter().find(|(normal, _)| normal == change);
+        notice(id, asked.map_or(change, |(_, asked)| asked))
     }
 }
 
@@ -140,11 +152,11 @@ async fn run(
     let heard = &subscription.place.heard;
     while heard.change().await {
         // boxed: an idle subscription does not carry its size
-        Box::pin(pass_on(&*link, &id, heard, subscription.place.coalesce)).await;
+        Box::pin(pass_on(&*link, &id, &subscription)).await;
     }
     // what was heard before the end is told before it, as far as there is room now
     for change in heard.take() {
-        let notice = notice(&id, &change);
+        let notice = subscription.notice(&id, &change);
         let room = link.try_room(notice.len());
         if room.0.is_some() {
             link.deliver(notice, room);
@@ -154,12 +166,14 @@ async fn run(
 }
 
 /// Passes on what was heard, after a moment in which later changes join it. Keeps what the end leaves no time for.
-async fn pass_on(link: &dyn Link, id: &RequestId, heard: &Heard, coalesce: Duration) {
+async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
+    let Place { heard, coalesce, .. } = &subscription.place;
+    let coalesce = *coalesce;
     // all the same whether the time is over or the subscription
     drop(timeout(coalesce, heard.ended()).await);
     let mut changes = heard.take();
     while let Some(change) = changes.pop_first() {
-        let notice = notice(id, &change);
+        let notice = subscription.notice(id, &change);
         match room(link, heard, notice.len(), coalesce).await {
             Some(room) => {
                 heard.forget(&change);

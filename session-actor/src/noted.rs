@@ -10,7 +10,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use actix_mcp_router::change::Change;
+use actix_mcp_router::{change::Change, uri::normal_of};
 use bytestring::ByteString;
 
 /// Shared by a session and the registry.
@@ -20,7 +20,7 @@ pub(crate) struct Noted(Mutex<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     changes: BTreeSet<Change>,
-    /// The URIs of the session's subscriptions, which are its state's: a change of any other is not kept here.
+    /// The URIs of the session's subscriptions, in their normal form: a change of any other is not kept here.
     subscribed: HashSet<ByteString>,
 }
 
@@ -48,16 +48,18 @@ impl Noted {
     }
 
     /// From here on changes of this resource are noted.
-    pub(crate) fn subscribe(&self, uri: ByteString) {
-        self.lock().subscribed.insert(uri);
+    pub(crate) fn subscribe(&self, uri: &ByteString) {
+        let normal = normal_of(uri);
+        self.lock().subscribed.insert(normal);
     }
 
     /// From here on changes of this resource are not noted.
     pub(crate) fn unsubscribe(&self, uri: &ByteString) {
+        let normal = normal_of(uri);
         let mut inner = self.lock();
-        inner.subscribed.remove(uri);
+        inner.subscribed.remove(&normal);
         // or a session that nobody tells to look any more would be left with it
-        inner.changes.remove(&Change::Resource(uri.clone()));
+        inner.changes.remove(&Change::Resource(normal));
     }
 }
 
@@ -68,7 +70,7 @@ mod tests {
     #[test]
     fn a_burst_of_changes_is_one_message_and_only_what_was_subscribed_is_kept() {
         let noted = Noted::default();
-        noted.subscribe("mem://a".into());
+        noted.subscribe(&"mem://a".into());
         let told = (0..1_000).flat_map(|n| {
             [Change::Resource(format!("mem://{n}").into()), Change::Tools, Change::Resource("mem://a".into())]
         });
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn an_unsubscribed_resource_is_noted_no_more_and_the_next_change_is_told() {
         let noted = Noted::default();
-        noted.subscribe("mem://a".into());
+        noted.subscribe(&"mem://a".into());
         assert!(noted.note(&Change::Resource("mem://a".into())));
         noted.unsubscribe(&"mem://a".into());
         assert!(!noted.note(&Change::Resource("mem://a".into())));

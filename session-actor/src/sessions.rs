@@ -182,10 +182,11 @@ impl Sessions {
         &self.0.listeners
     }
 
-    /// Tells this node's clients of a change.
+    /// Tells this node's clients of a change, whatever way its URI is written.
     pub(crate) fn tell(&self, change: &Change) {
-        self.0.listeners.tell(change);
-        for session in self.addrs(|session| session.noted.note(change)) {
+        let change = change.normal();
+        self.0.listeners.tell(&change);
+        for session in self.addrs(|session| session.noted.note(&change)) {
             session.do_send(Changed);
         }
     }

@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
+use actix_mcp_router::{change::Change, id::RequestId, link::AskError, uri::normal_of};
 use bytes::Bytes;
 use bytestring::ByteString;
 use tokio::time::Instant;
@@ -40,6 +40,14 @@ pub(crate) enum Phase {
     Ready,
 }
 
+/// A subscription to a resource.
+#[derive(Debug)]
+struct Subscription {
+    /// As the client wrote it.
+    uri: ByteString,
+    _counted: Counted,
+}
+
 /// One session: what runs, who reads, what is owed.
 #[derive(Debug)]
 pub(crate) struct SessionState<C, R> {
@@ -58,7 +66,8 @@ pub(crate) struct SessionState<C, R> {
     parked: VecDeque<(u64, u64)>,
     asks: Asks,
     replay: Replay,
-    subscriptions: HashMap<ByteString, Counted>,
+    /// By the normal form of the URI.
+    subscriptions: HashMap<ByteString, Subscription>,
     notices: BTreeSet<Change>,
     /// When something last happened; the idle clock starts here.
     touched: Instant,
@@ -540,24 +549,33 @@ impl<C, R> SessionState<C, R> {
         if idle { self.touched.checked_add(self.limits.idle) } else { None }
     }
 
-    /// Subscribes to a resource; a second time is no more than once. `false` at the limit.
+    /// Subscribes to a resource; a second time, however it is written, is no more than once. `false` at the limit.
     pub(crate) fn subscribe(&mut self, uri: ByteString, count: impl FnOnce() -> Counted) -> bool {
-        if self.subscriptions.contains_key(&uri) {
+        let normal = normal_of(&uri);
+        if self.subscriptions.contains_key(&normal) {
             return true;
         }
         if self.subscriptions.len() >= self.limits.subscriptions {
             return false;
         }
-        self.subscriptions.insert(uri, count());
+        self.subscriptions.insert(normal, Subscription { uri, _counted: count() });
         true
     }
 
-    pub(crate) fn unsubscribe(&mut self, uri: &ByteString) {
-        self.subscriptions.remove(uri);
-        self.notices.remove(&Change::Resource(uri.clone()));
+    /// A change as the client is told of it: a resource has the name by which it first subscribed.
+    pub(crate) fn as_asked(&self, change: &Change) -> Change {
+        let Change::Resource(normal) = change else { return change.clone() };
+        let asked = self.subscriptions.get(normal).map(|subscription| subscription.uri.clone());
+        Change::Resource(asked.unwrap_or_else(|| normal.clone()))
     }
 
-    /// Notes a change this session is to be told of; one notice a kind and URI. `false` if
+    pub(crate) fn unsubscribe(&mut self, uri: &ByteString) {
+        let normal = normal_of(uri);
+        self.subscriptions.remove(&normal);
+        self.notices.remove(&Change::Resource(normal));
+    }
+
+    /// Notes a change, its URI in the normal form, that this session is to be told of; one notice a kind and URI. `false` if
     /// it is no concern of its.
     pub(crate) fn changed(&mut self, change: Change) -> bool {
         if let Change::Resource(uri) = &change

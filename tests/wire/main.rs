@@ -42,3 +42,4 @@ mod structured;
 mod turns;
 mod unanswerable;
 mod values;
+mod uris;

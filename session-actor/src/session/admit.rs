@@ -288,7 +288,7 @@ impl SessionActor {
         let uri = self.router.subscribable(params)?;
         let stats = self.sessions.stats();
         if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {
-            self.noted.subscribe(uri);
+            self.noted.subscribe(&uri);
             return Ok(());
         }
         let limit = self.state.limits.subscriptions;

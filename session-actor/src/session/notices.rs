@@ -51,7 +51,7 @@ impl SessionActor {
 
     fn send_notices(&mut self, ctx: &mut Context<Self>) {
         while let Some(change) = self.state.next_notice() {
-            if self.send_notice(&notice(&change)) {
+            if self.send_notice(&notice(&self.state.as_asked(&change))) {
                 continue;
             }
             self.state.put_back(change);
