@@ -7,6 +7,7 @@ use actix_mcp::{
     ClientCapability,
     elicit::ElicitError,
     prelude::*,
+    roots::RootsError,
     sample::{SampleError, SamplingRequest},
 };
 use futures_util::future::join3;
@@ -37,8 +38,8 @@ async fn test_input_required_result_sampling(client: Client) -> Result<String, S
 
 /// Asks for the client's roots.
 #[tool]
-async fn test_input_required_result_list_roots(client: Client) -> Result<String, String> {
-    let roots = client.roots().key("client_roots").await.map_err(|err| err.to_string())?;
+async fn test_input_required_result_list_roots(client: Client) -> Result<String, RootsError> {
+    let roots = client.roots().key("client_roots").await?;
     let roots: Vec<_> = roots.iter().map(|root| &*root.uri).collect();
     Ok(format!("Roots: {}", roots.join(", ")))
 }
@@ -64,7 +65,7 @@ async fn test_input_required_result_tampered_state(client: Client) -> Result<Str
 
 /// Asks the user, the model and the client at once.
 #[tool]
-async fn test_input_required_result_multiple_inputs(client: Client) -> Result<String, String> {
+async fn test_input_required_result_multiple_inputs(client: Client) -> anyhow::Result<String> {
     let greeting = SamplingRequest::text("Greet the user.").max_tokens(50);
     let (name, greeting, roots) = join3(
         client.elicit::<Name>("What is your name?").key("user_name"),
@@ -72,9 +73,7 @@ async fn test_input_required_result_multiple_inputs(client: Client) -> Result<St
         client.roots().key("client_roots"),
     )
     .await;
-    let name = name.map_err(|err| err.to_string())?.name;
-    let greeting = greeting.map_err(|err| err.to_string())?.text();
-    let roots = roots.map_err(|err| err.to_string())?.len();
+    let (name, greeting, roots) = (name?.name, greeting?.text(), roots?.len());
     Ok(format!("{name}: {greeting} ({roots} roots)"))
 }
 
@@ -93,14 +92,12 @@ async fn test_input_required_result_multi_round(client: Client) -> Result<String
 
 /// Asks only for what the client can do.
 #[tool]
-async fn test_input_required_result_capabilities(client: Client) -> Result<String, String> {
+async fn test_input_required_result_capabilities(client: Client) -> anyhow::Result<String> {
     if client.supports(ClientCapability::ElicitationForm) {
-        let Name { name } =
-            client.elicit("What is your name?").key("user_name").await.map_err(|err| err.to_string())?;
+        let Name { name } = client.elicit("What is your name?").key("user_name").await?;
         return Ok(name);
     }
-    let answer = client.sample(capital()).key("capital_question").await;
-    answer.map(|answer| answer.text()).map_err(|err| err.to_string())
+    Ok(client.sample(capital()).key("capital_question").await?.text())
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use actix_mcp::{ClientCapability, elicit::ElicitError, era::Feature, prelude::*, sample::SamplingRequest};
+use actix_mcp::{elicit::ElicitError, prelude::*, sample::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,20 +18,12 @@ enum Mode {
     Url,
 }
 
-/// Why nothing was answered: a result for the model, or an error of the protocol.
+/// Why nothing was answered: a result for the model. From 2026-07-28 on the framework makes its own error of it where the
+/// client cannot be asked.
 type Failed = anyhow::Error;
 
 fn failed(err: impl Display) -> Failed {
     anyhow::anyhow!("ask failed: {err}")
-}
-
-/// Ends the call with the framework's own error where a request says what its client cannot do. In a session, the question
-/// fails instead.
-fn require(client: &Client, session: &Session, capability: ClientCapability) -> Result<(), Failed> {
-    if session.revision().has(Feature::Stateless) {
-        client.require(capability)?;
-    }
-    Ok(())
 }
 
 /// Asks the user.
@@ -42,14 +34,8 @@ async fn ask(
     /// A form (the default), or a web page.
     mode: Option<Mode>,
     client: Client,
-    session: Session,
 ) -> Result<String, Failed> {
     let mode = mode.unwrap_or(Mode::Form);
-    let needed = match mode {
-        Mode::Form => ClientCapability::ElicitationForm,
-        Mode::Url => ClientCapability::ElicitationUrl,
-    };
-    require(&client, &session, needed)?;
     let message = match &target {
         Some(target) => format!("input wanted for {target}"),
         None => "input wanted".to_owned(),
@@ -71,8 +57,7 @@ async fn ask(
 
 /// Asks the client's model.
 #[tool]
-async fn sample(client: Client, session: Session) -> Result<String, Failed> {
-    require(&client, &session, ClientCapability::Sampling)?;
+async fn sample(client: Client) -> Result<String, Failed> {
     let request = SamplingRequest::text("hello").max_tokens(10);
     let answer = client.sample(request).key("k").await.map_err(failed)?;
     Ok(answer.text())

@@ -13,6 +13,7 @@ use bytestring::ByteString;
 use crate::{
     cancelled::Cancelled,
     data::DataMap,
+    era::Feature,
     id::ProgressToken,
     link::Link,
     peer::{Peer, Principal},
@@ -149,6 +150,11 @@ impl Call {
     /// The same, if something needed it before.
     pub(crate) fn shared_round(&self) -> Option<&Arc<Round>> {
         self.0.round.get()
+    }
+
+    /// Whether the handler can ask its client something: where there is no session, a completer cannot.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.0.asks || !self.0.origin.peer.revision.has(Feature::Stateless)
     }
 
     /// The server's router; `None` in a call of no server.

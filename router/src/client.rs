@@ -48,6 +48,9 @@ use crate::{
 /// - A part of the handler that runs elsewhere (a task, an actor) may ask; it then gets `Gone`, as its call has ended, and
 ///   the retry starts it anew.
 /// - Only tools, prompts and readers of resources can ask. In a completer every capability is unsupported.
+/// - A client that did not declare what a question needs is not asked: the question's result is `Unsupported`. If the handler
+///   then fails, with whatever error, the client gets the protocol's own error: -32021 with `data.requiredCapabilities`, over
+///   HTTP with status 400. A handler that looks at the error and has a result keeps it.
 /// - An answer that does not fit its form is refused before the handler sees it. Timeouts do not count.
 #[derive(Clone)]
 pub struct Client(pub(crate) Asker);
@@ -210,7 +213,7 @@ impl Client {
     /// -32600 with the same `data` before, where that code is not defined.
     // MCP 2026-07-28 basic, Error Codes
     pub fn require(&self, capability: ClientCapability) -> Result<(), McpError> {
-        if self.supports(capability) { Ok(()) } else { Err(missing_capabilities(&[capability])) }
+        self.0.require(&[capability]).map_err(|_| missing_capabilities(&[capability]))
     }
 
     /// Whether the client can be asked: it declared the capability, the revision has it, and this call may ask.

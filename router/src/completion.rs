@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     call::Call,
-    erased::{erase, failed},
+    erased::erase,
     error::McpError,
     extract::FromCall,
+    failure::failed,
     handler::{Handler, Run},
 };
 

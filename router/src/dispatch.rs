@@ -18,7 +18,8 @@ use crate::{
     catalog::{Catalog, Entry},
     contain::discard,
     era::{self, Feature, Revision},
-    error::{ErrorCode, McpError},
+    error::{ErrorCode, McpError, Shown},
+    failure,
     jsonrpc::{ErrorId, Parameters, Request, encode_error, encode_raw_result},
     log::Level,
     params::Members,
@@ -200,7 +201,6 @@ impl Router {
         origin: Origin,
     ) -> impl Future<Output = Reply> + use<> + 'static {
         let id = request.id.clone();
-        let revision = origin.peer.revision;
         let serving = Serving { router: Arc::clone(self), request, origin };
         // Handlers are contained where they are called; this is for mistakes of ours. No `async` block: it would hold the
         // future twice, and every request's task with it.
@@ -212,8 +212,7 @@ impl Router {
             });
             match served {
                 Ok(json) => Reply { json, code: None },
-                Err(mut error) => {
-                    era::error(&mut error, revision);
+                Err(error) => {
                     Reply { json: encode_error(ErrorId::Given(&id), &error), code: Some(error.code) }
                 }
             }
@@ -225,7 +224,7 @@ impl Router {
 async fn serve(serving: Serving) -> Result<Bytes, McpError> {
     let Serving { router, request, origin } = &serving;
     let revision = origin.peer.revision;
-    match router.method(&request.method, revision)? {
+    let served = match router.method(&request.method, revision)? {
         // lists are kept encoded
         Method::ListTools => router.list(&router.tools, request, revision),
         Method::ListPrompts => router.list(&router.prompts, request, revision),
@@ -244,7 +243,25 @@ async fn serve(serving: Serving) -> Result<Bytes, McpError> {
         | Method::Subscribe
         | Method::Unsubscribe
         | Method::Listen => Err(McpError::method_not_found(&request.method)),
+    };
+    served.map_err(|error| defined(error, &serving))
+}
+
+/// An error as it may leave: one whose code is not its author's to give is ours, and logged.
+fn defined(mut error: McpError, serving: &Serving) -> McpError {
+    let code = error.code.0;
+    if era::error(&mut error, serving.origin.peer.revision) {
+        return error;
     }
+    let Request { method, params, .. } = &serving.request;
+    let target = ["name", "uri"].into_iter().find_map(|member| params.text(member, usize::MAX).ok());
+    let (method, target) = (Shown(method), target.as_deref().unwrap_or_default());
+    let why = failure::text(&error.message);
+    log::error!(
+        "the handler of {method} {} gave the error code {code}, which the protocol reserves; its client gets -32603: {why}",
+        Shown(target)
+    );
+    McpError::internal()
 }
 
 impl Router {

@@ -253,7 +253,9 @@ fn structured_content_that_is_no_object_is_sent_as_its_text_only() {
 
 #[test]
 fn an_authors_error_has_no_code_that_its_revision_lacks() {
-    let asks = async || Err::<String, _>(McpError::new(ErrorCode::URL_ELICITATION_REQUIRED, "sign in"));
+    let data = json!({ "elicitations": [{ "mode": "url", "elicitationId": "1", "url": "https://a.test", "message": "" }] });
+    let error = McpError::new(ErrorCode::URL_ELICITATION_REQUIRED, "sign in").with_data(data);
+    let asks = move || std::future::ready(Err::<String, _>(error.clone()));
     let router = shared(|router| router.tool(Tool::new("asks", asks)));
     let code = |revision| answer(&router, revision, "tools/call", r#"{"name":"asks"}"#).1;
     assert_eq!(code(Revision::V2025_11_25), Some(ErrorCode::URL_ELICITATION_REQUIRED));

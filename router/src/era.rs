@@ -273,22 +273,28 @@ pub fn resource_not_found(uri: &str, revision: Revision) -> McpError {
     McpError::new(code, "resource not found").with_data(serde_json::json!({ "uri": uri }))
 }
 
-/// An error of an author's, without a code that the revision does not define.
-pub(crate) fn error(error: &mut McpError, revision: Revision) {
-    if error.code == ErrorCode::URL_ELICITATION_REQUIRED && !revision.has(Feature::UrlElicitationId) {
-        error.code = ErrorCode::INTERNAL_ERROR;
-        error.data = None;
-    }
-    let stateless = [
-        ErrorCode::HEADER_MISMATCH,
-        ErrorCode::MISSING_CLIENT_CAPABILITY,
-        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION,
-    ];
-    if stateless.contains(&error.code) && !revision.has(Feature::Stateless) {
-        error.code = ErrorCode::INVALID_REQUEST;
-    }
-    if error.code == ErrorCode::RESOURCE_NOT_FOUND && !revision.has(Feature::ResourceNotFoundCode) {
-        error.code = ErrorCode::INVALID_PARAMS;
+/// Makes the code of an error one that the revision defines; `false` if it cannot be, since the code is not the author's to
+/// give.
+// MCP 2026-07-28 basic, Error Codes: of -32020 to -32099 MUST NOT emit what is not defined, MUST use the others only with
+// their specified meanings; -32000 to -32019 SHOULD NOT be used at all
+#[must_use]
+pub(crate) fn error(error: &mut McpError, revision: Revision) -> bool {
+    match error.code {
+        ErrorCode::RESOURCE_NOT_FOUND => {
+            if !revision.has(Feature::ResourceNotFoundCode) {
+                error.code = ErrorCode::INVALID_PARAMS;
+            }
+            true
+        }
+        ErrorCode::URL_ELICITATION_REQUIRED => revision.has(Feature::UrlElicitationId),
+        ErrorCode::MISSING_CLIENT_CAPABILITY => {
+            if !revision.has(Feature::Stateless) {
+                error.code = ErrorCode::INVALID_REQUEST;
+            }
+            true
+        }
+        // what is wrong with headers and version is found before anything is served
+        ErrorCode(code) => !(-32_099..=-32_000).contains(&code),
     }
 }
 

@@ -305,12 +305,35 @@ fn other_definitions_have_the_members_of_their_revision() {
 
 #[test]
 fn the_code_that_asks_for_a_url_elicitation_is_only_sent_where_it_exists() {
-    let mut asking = McpError::new(ErrorCode::URL_ELICITATION_REQUIRED, "sign in").with_data([1]);
-    error(&mut asking, Revision::V2025_11_25);
+    let mut asking = McpError::new(ErrorCode::URL_ELICITATION_REQUIRED, "sign in")
+        .with_data(json!({ "elicitations": [{ "mode": "url" }] }));
+    assert!(error(&mut asking, Revision::V2025_11_25));
     assert_eq!(asking.code, ErrorCode::URL_ELICITATION_REQUIRED);
     for without in [Revision::V2025_06_18, Revision::V2026_07_28] {
-        let mut asking = asking.clone();
-        error(&mut asking, without);
-        assert!(asking.code == ErrorCode::INTERNAL_ERROR && asking.data.is_none());
+        assert!(!error(&mut asking.clone(), without), "{without:?}");
+    }
+}
+
+// C114
+#[test]
+fn a_reserved_code_leaves_only_where_it_is_defined_and_means_that() {
+    for revision in Revision::ALL.iter().copied() {
+        for code in (-32_099..=-32_000).filter(|code| ![-32_002, -32_021, -32_042].contains(code)) {
+            let mut reserved = McpError::new(ErrorCode(code), "mine").with_data(json!({ "a": 1 }));
+            assert!(!error(&mut reserved, revision), "{code} {revision:?}");
+        }
+        for code in
+            [-32_700, -32_603, -32_602, -32_601, -32_600, -32_100, -31_999, -1, 0, 404, i64::MIN, i64::MAX]
+        {
+            let mut own = McpError::new(ErrorCode(code), "mine");
+            assert!(error(&mut own, revision) && own.code.0 == code, "{code} {revision:?}");
+        }
+        let stateless = revision.has(Feature::Stateless);
+        let mut gone = McpError::new(ErrorCode::RESOURCE_NOT_FOUND, "gone");
+        assert!(error(&mut gone, revision));
+        assert_eq!(gone.code.0, if stateless { -32_602 } else { -32_002 }, "{revision:?}");
+        let mut missing = McpError::new(ErrorCode::MISSING_CLIENT_CAPABILITY, "lacks");
+        assert!(error(&mut missing, revision));
+        assert_eq!(missing.code.0, if stateless { -32_021 } else { -32_600 }, "{revision:?}");
     }
 }

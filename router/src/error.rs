@@ -8,7 +8,13 @@ use std::{borrow::Cow, fmt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The code of a JSON-RPC error. Codes of others pass through; the constants are those we give.
+/// The code of a JSON-RPC error. The constants are those that the framework gives.
+///
+/// A code of your own is outside of -32768 to -32000. Of those in it that MCP reserves, -32000 to -32099, a handler's error
+/// leaves the server with its code only where the client's revision defines it and it means that: -32002 (a resource that does
+/// not exist) up to 2025-11-25, and -32602 in its place from then on; -32021 (a capability that the client lacks, with
+/// `data.requiredCapabilities`) from 2026-07-28 on, and -32600 before; -32042 (with `data.elicitations`) at 2025-11-25. Any other is answered with -32603 "internal error", and the log says which it was.
+// MCP 2026-07-28 basic, Error Codes
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ErrorCode(pub i64);

@@ -25,6 +25,7 @@ mod erased;
 pub mod error;
 pub mod extension;
 pub mod extract;
+mod failure;
 pub mod handle;
 pub mod handler;
 pub mod id;
@@ -71,6 +72,7 @@ pub mod __private {
         pub use actix_mcp_macros::tool;
     }
 
+    pub use crate::failure::{Probe, WithCauses, WithoutCauses};
     pub use crate::tool::{
         Tool,
         annotated::{

@@ -13,9 +13,10 @@ use crate::{
     content::{Content, Icon, MetaMap, Role},
     definition::{PromptArgument, PromptDefinition},
     era::{self, Revision},
-    erased::{erase, failed},
+    erased::erase,
     error::McpError,
     extract::{About, FromCall, Needs},
+    failure::failed,
     handler::{Handler, Run},
     schema::SchemaError,
 };

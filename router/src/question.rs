@@ -68,12 +68,15 @@ impl Asker {
             && (!self.in_rounds() || self.round.asks())
     }
 
-    /// Sees early what the session would refuse: without this, a question would wait for room only to be refused.
+    /// Sees early what the session would refuse: without this, a question would wait for room only to be refused. Where there
+    /// is no session, the round notes what its client did not declare: that is the answer if the handler fails.
     pub(crate) fn require(&self, needs: &[ClientCapability]) -> Result<(), AskError> {
-        match needs.iter().find(|need| !self.supports(**need)) {
-            Some(missing) => Err(AskError::Unsupported(*missing)),
-            None => Ok(()),
+        let Some(first) = needs.iter().copied().find(|need| !self.supports(*need)) else { return Ok(()) };
+        if self.in_rounds() {
+            let missing = needs.iter().filter(|need| !self.peer.capabilities.has(**need));
+            missing.for_each(|need| self.round.note_missing(*need));
         }
+        Err(AskError::Unsupported(first))
     }
 
     /// Asks, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
@@ -99,13 +102,19 @@ impl Asker {
         // the session drops the sender when the call ends
         let answer = asked.answer.await.unwrap_or(Err(AskError::Gone));
         open.0 = None;
+        if let Err(AskError::Refused(error)) = &answer {
+            self.round.note_said(&*error.message);
+        }
         answer.map(|json| Told { json, key: None })
     }
 
     /// What becomes of an answer that does not fit what was asked. In a session its asker is told. A client that sent it with
     /// its request is, and the asker goes.
     pub(crate) async fn misfit<E: From<AskError> + From<Misfit>>(&self, told: &Told, misfit: Misfit) -> E {
-        let Some(key) = &told.key else { return misfit.into() };
+        let Some(key) = &told.key else {
+            self.round.note_said(&*misfit.reason);
+            return misfit.into();
+        };
         self.round.refuse(key, &misfit);
         self.round.ended().await;
         AskError::Gone.into()

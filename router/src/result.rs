@@ -12,6 +12,7 @@ use crate::{
     authored,
     content::{Content, MetaMap},
     error::McpError,
+    failure,
     round::InputRequired,
     schema::{self, Checked, SchemaError},
 };
@@ -122,6 +123,12 @@ pub trait IntoToolResult {
     fn take_input_required(&mut self) -> Option<InputRequired> {
         None
     }
+
+    /// What the log says of a handler that failed, which is one that returned an `Err`. Not for use by hand.
+    #[doc(hidden)]
+    fn failure(&self) -> Option<String> {
+        None
+    }
 }
 
 impl IntoToolResult for ToolResult {
@@ -218,24 +225,43 @@ impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
     fn take_input_required(&mut self) -> Option<InputRequired> {
         self.as_mut().ok()?.take_input_required()
     }
+
+    fn failure(&self) -> Option<String> {
+        match self {
+            Ok(value) => value.failure(),
+            Err(error) => Some(error.log_text()),
+        }
+    }
 }
 
 /// A type that a tool can fail with: every `Display + 'static`.
 ///
 /// An [`McpError`] (itself, or directly in a `Box<dyn Error>` or an `anyhow::Error`, under any `context`) is a protocol
 /// error. It is not looked for among an error's sources: there it may be what *the client* answered to a question.
+///
+/// The model reads the outermost text alone. Every failed tool is one line in the server's log, at the level `warn`, with all
+/// its causes: line breaks are escaped, after 2 000 bytes it is cut, and what a client said in place of an answer is left out.
+/// Whatever else an error says goes there, so it must hold no secrets. The causes of an error type of your own are found
+/// under `#[tool]`; `Tool::new` sees no more of it than its `Display`, so give it back as an `anyhow::Error` or a
+/// `Box<dyn Error>`, whose causes are always found. Arguments that do not fit are the client's fault and are not logged, nor
+/// is a [`ToolResult::error`], which is a result.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool's error",
     label = "does not implement `Display`",
     note = "derive `thiserror::Error` for `{Self}`, or implement `Display`; or use `String`, `anyhow::Error` or `McpError`"
 )]
 pub trait ToolError: 'static {
-    /// The result that the model reads: the whole chain of an `anyhow::Error`, the `Display` of everything else.
+    /// The result that the model reads: the error's `Display`, which of an `anyhow::Error` is its outermost text.
     ///
     /// # Errors
     ///
     /// The [`McpError`] that it is.
     fn into_tool_error(self) -> Result<ToolResult, McpError>;
+
+    /// What the log says of it, in one line: the name of its type, unless the type says more.
+    fn log_text(&self) -> String {
+        std::any::type_name::<Self>().to_owned()
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -243,8 +269,12 @@ impl<E: fmt::Display + 'static> ToolError for E {
     fn into_tool_error(self) -> Result<ToolResult, McpError> {
         match within::<McpError>(&self) {
             Some(err) => Err(err.clone()),
-            None => Ok(ToolResult::error(format!("{self:#}"))),
+            None => Ok(ToolResult::error(self.to_string())),
         }
+    }
+
+    fn log_text(&self) -> String {
+        failure::chain(self)
     }
 }
 

@@ -13,6 +13,7 @@ mod cut;
 mod disconnects;
 mod duplicates;
 mod eras;
+mod errors;
 mod extractors;
 #[path = "../wire/fixture.rs"]
 mod fixture;

@@ -286,10 +286,10 @@ async fn a_capability_that_is_missing_is_400_in_one_era_and_an_error_of_the_sess
     assert_eq!(refused["error"]["data"], json!({ "requiredCapabilities": { "sampling": {} } }));
     let able = request("tools/call", stateless(json!({ "name": "needs" }), json!({ "sampling": {} })));
     served.send(&able).await.expect(200).await;
-    // a question that the client cannot be asked is the handler's to deal with
+    // C112: whatever the handler makes of a question that the client cannot be asked
     let unable = request("tools/call", stateless(json!({ "name": "text" }), json!({})));
-    let turn = served.send(&unable).await.expect(200).await.answer().await;
-    assert_eq!(turn["result"]["content"][0]["text"], "the client does not support elicitation");
+    let refused = served.send(&unable).await.expect(400).await.json().await;
+    assert_eq!(refused["error"]["data"], json!({ "requiredCapabilities": { "elicitation": {} } }));
 
     let session = Client::open_with(&served, crate::served::initialize("2025-11-25"), &[]).await;
     let answer = session.call(1, "needs", json!({})).await.expect(200).await.answer().await;

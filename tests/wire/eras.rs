@@ -201,9 +201,10 @@ async fn an_error_of_an_author_has_no_code_that_belongs_to_the_other_era() {
         (json!({ "uri": "mem://moved" }), -32002, -32602),
         (json!({ "name": "not_found" }), -32002, -32602),
         (json!({ "name": "url" }), -32042, -32603),
-        (json!({ "name": "header" }), -32600, -32020),
+        // C114
+        (json!({ "name": "header" }), -32603, -32603),
         (json!({ "name": "capability" }), -32600, -32021),
-        (json!({ "name": "version" }), -32600, -32022),
+        (json!({ "name": "version" }), -32603, -32603),
     ] {
         let method = if params.get("uri").is_some() { "resources/read" } else { "tools/call" };
         let error = answer(&mut pipe, method, params.clone()).await["error"].clone();

@@ -75,6 +75,14 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
                     (#(#sources,)*)
                 }
 
+                fn cause(
+                    output: &Self::Output,
+                ) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
+                    #[allow(unused_imports)]
+                    use #private::{WithCauses as _, WithoutCauses as _};
+                    (&#private::Probe(output)).cause()
+                }
+
                 fn define(tool: #private::Tool) -> #private::Tool {
                     tool #description #calls
                 }

@@ -217,6 +217,13 @@ impl<T: IntoToolResult> IntoToolResult for Outcome<T> {
             Self::InputRequired(input) => Some(std::mem::take(input)),
         }
     }
+
+    fn failure(&self) -> Option<String> {
+        match self {
+            Self::Complete(value) => value.failure(),
+            Self::InputRequired(_) => None,
+        }
+    }
 }
 
 impl<T: IntoPromptResult> IntoPromptResult for Outcome<T> {

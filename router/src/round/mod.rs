@@ -29,7 +29,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use crate::{error::McpError, link::AskError, question::Misfit};
+use crate::{error::McpError, link::AskError, peer::ClientCapability, question::Misfit};
 
 pub use self::{
     by_hand::{InputRequired, Outcome},
@@ -66,6 +66,10 @@ struct State {
     /// What the client did wrong.
     refused: Option<McpError>,
     by_hand: Option<InputRequired>,
+    /// What the handler needed and the client did not declare.
+    missing: Vec<ClientCapability>,
+    /// What the client said in an error or in an answer that does not fit: nothing for a log.
+    said: Vec<String>,
     ended: bool,
 }
 
@@ -161,6 +165,26 @@ impl Round {
         );
         self.lock().refused.get_or_insert_with(|| McpError::invalid_params(text));
         self.runner.wake();
+    }
+
+    /// Notes what the client did not declare and the handler cannot do without, should it fail.
+    pub(crate) fn note_missing(&self, capability: ClientCapability) {
+        self.lock().missing.push(capability);
+    }
+
+    /// What was noted as missing.
+    pub(crate) fn missing(&self) -> Vec<ClientCapability> {
+        self.lock().missing.clone()
+    }
+
+    /// Notes what the client said where it gave no answer that fits.
+    pub(crate) fn note_said(&self, text: impl Into<String>) {
+        self.lock().said.push(text.into());
+    }
+
+    /// What was noted that the client said.
+    pub(crate) fn said(&self) -> Vec<String> {
+        self.lock().said.clone()
     }
 
     /// Waits for the end of the round.

@@ -6,6 +6,7 @@
 //! stand in an `impl`.
 
 use std::{
+    error::Error,
     future::Future,
     marker::PhantomData,
     pin::Pin,
@@ -20,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     IntoTool, Tool,
-    handler::{HandlerTool, Source},
+    handler::{Causes, HandlerTool, Source},
 };
 use crate::{
     call::Call,
@@ -73,6 +74,12 @@ pub trait ToolFn: 'static {
 
     /// How each parameter is got. The one place where the macro names their types, so that each mistake is told once.
     fn params() -> impl Params<Values = Self::Params>;
+
+    /// The error that the output is, where its type is an [`Error`]: its causes go to the log.
+    fn cause(output: &Self::Output) -> Option<&(dyn Error + 'static)> {
+        let _ = output;
+        None
+    }
 
     /// Adds the description and what the attribute says.
     fn define(tool: Tool) -> Tool {
@@ -238,6 +245,12 @@ impl<M: ToolFn> Source for Named<M> {
 
     async fn extract(call: &Call) -> Result<M::Params, McpError> {
         M::params().extract(call).await
+    }
+}
+
+impl<M: ToolFn> Causes<M::Output> for Named<M> {
+    fn cause(output: &M::Output) -> Option<&(dyn Error + 'static)> {
+        M::cause(output)
     }
 }
 

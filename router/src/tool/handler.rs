@@ -1,6 +1,6 @@
 //! Handlers of tools, with their types erased.
 
-use std::{future::Future, marker::PhantomData, sync::Arc};
+use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
 
 use futures_util::future::LocalBoxFuture;
 
@@ -9,6 +9,7 @@ use crate::{
     call::Call,
     error::McpError,
     extract::{About, FromCall},
+    failure,
     handler::Handler,
     result::{IntoToolResult, ToolResult},
 };
@@ -46,8 +47,18 @@ pub(super) trait Source: 'static {
     fn extract(call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
 }
 
+/// What is known of a handler's output `O`.
+pub(super) trait Causes<O> {
+    /// The error that the output is, where its type says that it may have causes.
+    fn cause(_: &O) -> Option<&(dyn Error + 'static)> {
+        None
+    }
+}
+
 /// Each parameter is an extractor.
 pub(super) struct Plain<A>(PhantomData<A>);
+
+impl<A, O> Causes<O> for Plain<A> {}
 
 impl<A: FromCall> Source for Plain<A> {
     type Values = A;
@@ -77,7 +88,7 @@ impl<F, S> Invoke for HandlerTool<F, S>
 where
     F: Handler<S::Values>,
     F::Output: IntoToolResult,
-    S: Source,
+    S: Source + Causes<F::Output>,
 {
     fn invoke(
         self: Arc<Self>,
@@ -90,7 +101,7 @@ where
             }
             let values = match S::extract(&call).await {
                 Ok(values) => values,
-                Err(err) => return refusal(&call, err),
+                Err(err) => return refusal(&call, failure::ended(&call, err)),
             };
             if let Err(err) = tool.check_arguments(&call) {
                 return refusal(&call, err);
@@ -101,7 +112,13 @@ where
                 call.round().ask_by_hand(input);
                 return Ok(ToolResult::new());
             }
-            output.into_tool_result().map(|result| tool.finish(result))
+            match S::cause(&output).map(failure::causes).or_else(|| output.failure()) {
+                None => output.into_tool_result().map(|result| tool.finish(result)),
+                Some(why) => {
+                    let result = output.into_tool_result().map(|result| tool.finish(result));
+                    failure::of_tool(&call, &why, result)
+                }
+            }
         })
     }
 }

@@ -60,25 +60,28 @@ fn input<M>(tool: impl IntoTool<M>) -> String {
     checked(tool).definition().input_schema.get().to_owned()
 }
 
-/// What was logged as an error on this thread while the future ran: tests share one process.
+/// What was logged as an error on this thread while the future ran.
 async fn errors_logged(work: impl Future) -> Vec<String> {
-    thread_local!(static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) });
+    logged(log::Level::Error, work).await
+}
+
+/// What was logged at this level on this thread while the future ran: tests share one process.
+async fn logged(level: log::Level, work: impl Future) -> Vec<String> {
+    thread_local!(static LINES: RefCell<Vec<(log::Level, String)>> = const { RefCell::new(Vec::new()) });
     struct Lines;
     impl log::Log for Lines {
         fn enabled(&self, _: &log::Metadata<'_>) -> bool {
             true
         }
         fn log(&self, record: &log::Record<'_>) {
-            if record.level() == log::Level::Error {
-                LINES.with_borrow_mut(|lines| lines.push(record.args().to_string()));
-            }
+            LINES.with_borrow_mut(|lines| lines.push((record.level(), record.args().to_string())));
         }
         fn flush(&self) {}
     }
     // fails in all tests but the first, where it is set already
     drop(log::set_logger(&Lines));
-    log::set_max_level(log::LevelFilter::Error);
+    log::set_max_level(log::LevelFilter::Warn);
     LINES.take();
     work.await;
-    LINES.take()
+    LINES.take().into_iter().filter(|(at, _)| *at == level).map(|(_, line)| line).collect()
 }

@@ -10,14 +10,15 @@ use actix_mcp_router::{
     content::Content,
     error::{ErrorCode, McpError},
     result::{Json, ToolResult},
-    tool::Tool,
+    tool,
+    tool::{IntoTool, Tool},
 };
 use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{checked, errors_logged, failure, result, run, text};
+use crate::{checked, errors_logged, failure, logged, result, run, text};
 
 #[tokio::test]
 async fn plain_values_are_text() {
@@ -125,10 +126,50 @@ async fn an_error_is_text_for_the_model() {
     assert_eq!(result(Tool::new("t", fails), "{}").await, failure("the disk is full"));
     assert_eq!(result(Tool::new("t", async || Err::<(), _>("text")), "{}").await, failure("text"));
     let chain = async || -> anyhow::Result<()> { Err(Full).context("cannot save").context("cannot quit") };
-    assert_eq!(
-        result(Tool::new("t", chain), "{}").await,
-        failure("cannot quit: cannot save: the disk is full")
-    );
+    assert_eq!(result(Tool::new("t", chain), "{}").await, failure("cannot quit"));
+}
+
+// adoption 9.7
+#[tokio::test]
+async fn a_failed_tool_is_one_line_in_the_log_with_all_causes() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot count")]
+    struct Count(#[source] Query);
+    #[derive(Debug, thiserror::Error)]
+    #[error("no such table:\nsecret_table")]
+    struct Query;
+    const LINE: &str = r#"tool "the-tool" failed: cannot count: no such table:\nsecret_table"#;
+    #[tool(crate = "actix_mcp_router")]
+    async fn t() -> Result<Json<Sum>, Count> {
+        Err(Count(Query))
+    }
+    type Outcome<E> = Result<&'static str, E>;
+    let anyhow = async || -> Outcome<anyhow::Error> { Err(Query).context("cannot count") };
+    let boxed = async || -> Outcome<Box<dyn Error>> { Err(Count(Query).into()) };
+    let send = async || -> Outcome<Box<dyn Error + Send + Sync>> { Err(Count(Query).into()) };
+    for (tool, line) in [
+        (t.into_tool(), LINE),
+        (Tool::new("t", anyhow), LINE),
+        (Tool::new("t", boxed), LINE),
+        (Tool::new("t", send), LINE),
+        (Tool::new("t", async || Err::<(), _>(Count(Query))), r#"tool "the-tool" failed: cannot count"#),
+        (Tool::new("t", async || Err::<(), _>("a\nb")), r#"tool "the-tool" failed: a\nb"#),
+    ] {
+        let mut seen = Value::Null;
+        let lines = logged(log::Level::Warn, async { seen = result(tool, "{}").await }).await;
+        assert_eq!(lines, [line]);
+        assert!(seen["isError"] == true && !seen.to_string().contains("secret_table"), "{seen}");
+    }
+    let refused = Tool::new("t", async || Err::<(), _>(McpError::invalid_request("not now")));
+    let lines = logged(log::Level::Warn, async {
+        run(refused, "{}").await.map(drop).unwrap_err();
+    })
+    .await;
+    assert_eq!(lines, [r#"tool "the-tool" failed: not now (-32600)"#]);
+    let fine = logged(log::Level::Warn, async {
+        drop(result(Tool::new("t", async || ToolResult::error("no")), "{}").await)
+    });
+    assert!(fine.await.is_empty(), "a result is no failure");
 }
 
 #[tokio::test]
@@ -164,7 +205,7 @@ async fn what_the_client_answered_is_not_taken_for_our_error() {
     };
     let seen = result(Tool::new("t", refused), "{}").await;
     assert_eq!(seen["isError"], true);
-    assert!(seen["content"][0]["text"].as_str().unwrap().starts_with("ask failed: "), "{seen}");
+    assert!(seen["content"][0]["text"].as_str().unwrap().starts_with("ask failed"), "{seen}");
 }
 
 #[tokio::test]
