@@ -14,7 +14,7 @@ use crate::{
     elicit::{Elicit, ElicitError, ElicitUrl},
     era::Feature,
     error::McpError,
-    extract::FromCall,
+    extract::{About, FromCall},
     jsonrpc::encode_notification,
     peer::{ClientCapability, missing_capabilities},
     question::Asker,
@@ -229,6 +229,8 @@ impl Client {
 }
 
 impl FromCall for Client {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self::new(call)))
     }

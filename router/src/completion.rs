@@ -8,7 +8,7 @@ use crate::{
     call::Call,
     erased::erase,
     error::McpError,
-    extract::FromCall,
+    extract::{About, FromCall},
     failure::failed,
     handler::{Handler, Run},
 };
@@ -31,6 +31,8 @@ pub struct Typed {
 
 /// Only completers are asked what was typed; elsewhere it is -32603.
 impl FromCall for Typed {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(serde_json::from_str(call.arguments()).map_err(|_| {
             McpError::new(crate::error::ErrorCode::INTERNAL_ERROR, "`Typed` is for completers only")
@@ -120,14 +122,18 @@ where
     A: FromCall,
 {
     fn into_completer(self) -> ErasedCompleter {
-        ErasedCompleter(erase::<Completion, F, A>(self))
+        let (_, needs) = About::of::<A>().finish();
+        ErasedCompleter { logs: needs.logging(), run: erase::<Completion, F, A>(self) }
     }
 }
 
 /// A completer whose types are known no more.
 #[derive(Clone)]
 #[doc(hidden)]
-pub struct ErasedCompleter(Arc<dyn Run<Completion>>);
+pub struct ErasedCompleter {
+    logs: bool,
+    run: Arc<dyn Run<Completion>>,
+}
 
 impl fmt::Debug for ErasedCompleter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,12 +156,17 @@ impl Completers {
         self.0.is_empty()
     }
 
+    /// Whether one of them may log to its client.
+    pub(crate) fn logging(&self) -> bool {
+        self.0.iter().any(|(_, completer)| completer.logs)
+    }
+
     /// The arguments that have one.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(argument, _)| argument.as_str())
     }
 
     pub(crate) fn of(&self, argument: &str) -> Option<Arc<dyn Run<Completion>>> {
-        self.0.iter().find(|(known, _)| known == argument).map(|(_, completer)| Arc::clone(&completer.0))
+        self.0.iter().find(|(known, _)| known == argument).map(|(_, completer)| Arc::clone(&completer.run))
     }
 }

@@ -118,7 +118,8 @@ impl Method {
     /// The capability without which it is unknown, where there is one.
     fn needs(self) -> Option<Capability> {
         match self {
-            Self::Initialize | Self::Ping | Self::SetLevel | Self::Discover | Self::Listen => None,
+            Self::Initialize | Self::Ping | Self::Discover | Self::Listen => None,
+            Self::SetLevel => Some(Capability::Logging),
             Self::ListTools | Self::CallTool => Some(Capability::Tools),
             Self::ListPrompts | Self::GetPrompt => Some(Capability::Prompts),
             Self::ListResources

@@ -95,7 +95,7 @@ impl std::fmt::Display for PanicsInDisplay {
 #[test]
 fn a_method_that_nothing_offers_is_unknown() {
     let router = Router::new("s", "1");
-    for name in ["initialize", "ping", "logging/setLevel"] {
+    for name in ["initialize", "ping"] {
         assert!(router.method(name, LATEST).is_ok_and(Method::is_of_session), "{name}");
     }
     for name in ["tools/list", "resources/subscribe", "completion/complete", "no/such", "Tools/List", ""] {
@@ -610,7 +610,7 @@ fn a_capability_stays_when_the_last_of_its_kind_is_removed() {
     assert!(router.remove_tool("a"));
     assert_eq!(result(&router, "tools/list", json!({})), json!({ "tools": [] }));
     let told = serde_json::to_value(router.initialize_result(LATEST)).unwrap();
-    assert_eq!(told["capabilities"], json!({ "logging": {}, "tools": { "listChanged": true } }));
+    assert_eq!(told["capabilities"], json!({ "tools": { "listChanged": true } }));
 }
 
 #[test]
@@ -620,7 +620,6 @@ fn capabilities_are_those_of_what_is_registered() {
     };
     let with = json!({
         "completions": {},
-        "logging": {},
         "prompts": { "listChanged": true },
         "resources": { "listChanged": true, "subscribe": true },
     });

@@ -6,8 +6,15 @@ use std::{
 };
 
 use crate::{
-    call::Call, error::McpError, extract::FromCall, offer::AddError, prompt::Prompt, resource::Resource,
-    resource_template::ResourceTemplate, router::Router, tool::IntoTool,
+    call::Call,
+    error::McpError,
+    extract::{About, FromCall},
+    offer::AddError,
+    prompt::Prompt,
+    resource::Resource,
+    resource_template::ResourceTemplate,
+    router::Router,
+    tool::IntoTool,
 };
 
 /// Changes what a server offers while it runs; every client that is to know is told.
@@ -111,6 +118,8 @@ impl Handle {
 
 /// Fails with -32603 in a call of no server, as in a unit test.
 impl FromCall for Handle {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(call.router().cloned().map(Self::new).ok_or_else(McpError::internal))
     }

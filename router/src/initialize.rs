@@ -113,7 +113,8 @@ pub(crate) struct ServerCapabilities {
     completions: Option<Empty>,
     #[serde(skip_serializing_if = "Extensions::is_empty")]
     extensions: Extensions,
-    logging: Empty,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logging: Option<Empty>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompts: Option<Lists>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +162,7 @@ impl Router {
         ServerCapabilities {
             completions: completions.then_some(Empty {}),
             extensions: self.extensions(revision),
-            logging: Empty {},
+            logging: self.offers(Capability::Logging).then_some(Empty {}),
             prompts: lists(Capability::Prompts),
             resources: resources.then_some(Resources { list_changed: true, subscribe: true }),
             tools: lists(Capability::Tools),

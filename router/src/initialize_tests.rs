@@ -121,7 +121,7 @@ fn a_server_that_offers_nothing_declares_logging_only() {
         result(Revision::V2025_11_25),
         json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": { "logging": {} },
+            "capabilities": {},
             "serverInfo": { "name": "s", "version": "1", "title": "S" },
             "instructions": "use it",
         })

@@ -11,7 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    call::Call, error::McpError, extract::FromCall, jsonrpc::try_encode_notification, link::Link, peer::Peer,
+    call::Call,
+    error::McpError,
+    extract::{About, FromCall},
+    jsonrpc::try_encode_notification,
+    link::Link,
+    peer::Peer,
 };
 
 /// The severity of a log message, by RFC 5424.
@@ -45,11 +50,17 @@ pub enum Level {
 /// A message goes on the call's own stream, if the client's level (`logging/setLevel`, all levels before it) wants it.
 /// Nothing waits: where the stream has no room, its oldest message goes. Once the call has ended, messages go nowhere.
 /// They leave the server: no secrets, no personal data, nothing that helps an attacker.
+///
+/// A server declares the capability `logging`, and has the method `logging/setLevel`, if one of its handlers takes a `Log`.
+/// One that adds its first such handler while it runs offers [`Capability::Logging`](crate::router::Capability::Logging) when
+/// it is built, since clients are told of capabilities at `initialize` only.
 #[derive(Clone, Debug)]
 pub struct Log {
     link: Arc<dyn Link>,
     peer: Arc<Peer>,
     logger: Option<Arc<str>>,
+    /// Whether the server declares that it logs.
+    declared: bool,
 }
 
 #[derive(Serialize)]
@@ -62,7 +73,8 @@ struct Params<'a, D> {
 
 impl Log {
     pub(crate) fn new(call: &Call) -> Self {
-        Self { link: call.link().clone(), peer: call.peer().clone(), logger: None }
+        let declared = call.router().is_none_or(|router| router.may_log());
+        Self { link: call.link().clone(), peer: call.peer().clone(), logger: None, declared }
     }
 
     /// The same log under a logger's name, such as `database`.
@@ -74,7 +86,7 @@ impl Log {
     /// Whether the client wants messages of this level.
     #[must_use]
     pub fn enabled(&self, level: Level) -> bool {
-        self.peer.wants(level)
+        self.declared && self.peer.wants(level)
     }
 
     /// Writes `data`, a text or anything else with a JSON form; what has none is left out.
@@ -135,6 +147,10 @@ impl Log {
 }
 
 impl FromCall for Log {
+    fn describe(about: &mut About) {
+        about.logs();
+    }
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self::new(call)))
     }

@@ -170,9 +170,11 @@ impl Router {
         tool.check()?;
         let definition = tool.definition();
         authored::check("tool", tool.name(), &definition.icons, definition.meta.as_ref())?;
+        let logs = tool.needs().logging();
         let name = tool.name().to_owned();
         self.add("tool", &self.tools, tool, Capability::Tools, Change::Tools)?;
         authored::warn_of_name(&name);
+        self.offer_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -196,8 +198,10 @@ impl Router {
         let definition = prompt.definition();
         authored::check("prompt", prompt.key(), &definition.icons, definition.meta.as_ref())?;
         let completes = !prompt.completers().is_empty();
+        let logs = prompt.needs().logging() || prompt.completers().logging();
         self.add("prompt", &self.prompts, prompt, Capability::Prompts, Change::Prompts)?;
-        self.offer_completions(completes);
+        self.offer_if(completes, Capability::Completions);
+        self.offer_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -214,7 +218,10 @@ impl Router {
             return Err(AddError::Uri { uri: uri.clone() });
         }
         authored::check("resource", uri, &definition.icons, definition.meta.as_ref())?;
-        self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)
+        let logs = resource.needs().logging();
+        self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)?;
+        self.offer_if(logs, Capability::Logging);
+        Ok(())
     }
 
     /// Adds a resource template at the end of the list.
@@ -236,8 +243,10 @@ impl Router {
         let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
         check_completers("resource template", &key, template.completers().arguments(), known)?;
         let completes = !template.completers().is_empty();
+        let logs = template.needs().logging() || template.completers().logging();
         self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;
-        self.offer_completions(completes);
+        self.offer_if(completes, Capability::Completions);
+        self.offer_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -297,9 +306,9 @@ impl Router {
         removed.is_some()
     }
 
-    fn offer_completions(&self, completes: bool) {
-        if completes {
-            self.offer(Capability::Completions);
+    fn offer_if(&self, needed: bool, capability: Capability) {
+        if needed {
+            self.offer(capability);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     call::Call,
     era::Feature,
     error::McpError,
-    extract::FromCall,
+    extract::{About, FromCall},
     id::ProgressToken,
     jsonrpc::encode_notification,
     lazy::{Lazy, Start},
@@ -99,6 +99,8 @@ impl Progress {
 }
 
 impl FromCall for Progress {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         future::ready(Ok(Self::new(call)))
     }

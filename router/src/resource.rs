@@ -43,6 +43,8 @@ impl fmt::Display for Uri {
 }
 
 impl FromCall for Uri {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self(call.target().clone())))
     }

@@ -55,6 +55,8 @@ pub struct Router {
     /// Made when the first result needs them; what they are made of is fixed by then.
     stamps: OnceLock<Stamps>,
     pub(crate) seal: Seal,
+    /// Set when something was to be logged although `logging` is not declared, which is warned of once.
+    unheard: AtomicBool,
     /// For whom a `requestState` is; the server's name otherwise.
     audience: Option<String>,
 }
@@ -70,21 +72,24 @@ pub enum Capability {
     Resources,
     /// `completions`
     Completions,
+    /// `logging`: declared where a handler takes a [`Log`](crate::log::Log), or an extractor that may hold one.
+    Logging,
 }
 
 /// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
 /// were told of it, and an empty list says what there is.
 #[derive(Debug, Default)]
-pub(crate) struct Offered([AtomicBool; 4]);
+pub(crate) struct Offered([AtomicBool; 5]);
 
 impl Offered {
     fn flag(&self, capability: Capability) -> &AtomicBool {
-        let [tools, prompts, resources, completions] = &self.0;
+        let [tools, prompts, resources, completions, logging] = &self.0;
         match capability {
             Capability::Tools => tools,
             Capability::Prompts => prompts,
             Capability::Resources => resources,
             Capability::Completions => completions,
+            Capability::Logging => logging,
         }
     }
 }
@@ -111,6 +116,7 @@ impl Router {
             names_itself: true,
             stamps: OnceLock::new(),
             seal: Seal::default(),
+            unheard: AtomicBool::new(false),
             audience: None,
         }
     }
@@ -272,6 +278,19 @@ impl Router {
     /// Capabilities are told at `initialize` only, so a server that adds its first tool later calls this when it is built.
     pub fn offer(&self, capability: Capability) {
         self.offered.flag(capability).store(true, Ordering::Release);
+    }
+
+    /// Whether messages may be logged to clients: what is not declared must not be sent. Warns of the first that is not.
+    // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
+    pub(crate) fn may_log(&self) -> bool {
+        let may = self.offers(Capability::Logging);
+        if !may && !self.unheard.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                "a handler logs to its client, but `logging` is not declared, so nothing is sent: the `describe` of its \
+                 extractor must call `Log::describe`, or the server must offer `Capability::Logging`"
+            );
+        }
+        may
     }
 
     /// Whether this capability is offered.

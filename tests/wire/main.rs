@@ -10,6 +10,7 @@ mod blocking;
 mod cancel;
 mod checks;
 mod completions;
+mod declared;
 mod end;
 mod eras;
 #[path = "../schemas/everything.rs"]

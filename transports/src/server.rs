@@ -114,6 +114,8 @@ impl Server {
     }
 
     /// Declares a capability although nothing is registered for it yet, so that it can be added at run time.
+    ///
+    /// What is registered declares itself: a tool declares `tools`, a handler that takes a `Log` declares `logging`.
     #[must_use]
     #[track_caller]
     pub fn offer(mut self, capability: Capability) -> Self {

@@ -42,6 +42,7 @@ enum Arguments {
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     data: Vec<Need>,
+    logs: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +133,11 @@ impl About {
         });
     }
 
+    /// The handler may log to its client, so that the server declares `logging`.
+    pub fn logs(&mut self) {
+        self.needs.logs = true;
+    }
+
     /// Describes what the handler can do without.
     pub(crate) fn optional(&mut self, describe: impl FnOnce(&mut Self)) {
         let needed = self.needs.data.len();
@@ -172,5 +178,11 @@ impl Needs {
     pub fn missing_in(&self, request: &HttpRequest, server: &DataMap) -> Vec<&'static str> {
         let missing = |need: &&Need| !(need.in_app)(request) && !(need.in_server)(server);
         self.data.iter().filter(missing).map(|need| need.name).collect()
+    }
+
+    /// Whether the handler may log to its client.
+    #[must_use]
+    pub fn logging(&self) -> bool {
+        self.logs
     }
 }

@@ -56,9 +56,13 @@ pub(crate) use whole::rewritten;
     note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `Typed`"
 )]
 pub trait FromCall: Sized + 'static {
-    /// Says, when the handler is registered, what this extractor will need. By default nothing.
+    /// Says, when the handler is registered, what this extractor will need. One that takes others inside passes on what they
+    /// say: `Args::<T>::describe(about)`.
+    ///
+    /// By default it needs nothing, and may log, since it could take a [`Log`](crate::log::Log) from the call: the server then
+    /// declares the capability `logging`. An extractor that does not log says so by an empty `describe`.
     fn describe(about: &mut About) {
-        let _ = about;
+        about.logs();
     }
 
     /// Takes the value from the call.

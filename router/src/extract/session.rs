@@ -13,7 +13,7 @@ use crate::{
     call::Call,
     era::Revision,
     error::McpError,
-    extract::{FromCall, args::cut, whole},
+    extract::{About, FromCall, args::cut, whole},
     peer::{ClientCapabilities, Implementation, Peer, Principal},
 };
 
@@ -67,6 +67,8 @@ impl Session {
 }
 
 impl FromCall for Session {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self(call.peer().clone())))
     }
@@ -74,6 +76,8 @@ impl FromCall for Session {
 
 /// Refuses a call that acts for nobody with -32600; take an `Option<Principal>` to serve it.
 impl FromCall for Principal {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let principal = call.principal().cloned();
         ready(principal.ok_or_else(|| McpError::invalid_request("the request has no principal")))
@@ -113,6 +117,8 @@ impl Meta {
 }
 
 impl FromCall for Meta {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self::of(call)))
     }

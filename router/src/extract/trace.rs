@@ -5,7 +5,7 @@ use std::future::{Future, ready};
 use crate::{
     call::Call,
     error::McpError,
-    extract::{FromCall, Meta},
+    extract::{About, FromCall, Meta},
 };
 
 /// The trace that a request is part of, as its `_meta` says: W3C Trace Context and Baggage, at every revision.
@@ -67,6 +67,8 @@ impl Meta {
 }
 
 impl FromCall for TraceContext {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Meta::of(call).trace()))
     }

@@ -79,6 +79,8 @@ impl Http {
 }
 
 impl FromCall for Http {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let request = call.http().cloned().map(Self);
         ready(request.ok_or_else(|| lacks("there is no HTTP request on this transport".to_owned())))
@@ -90,6 +92,8 @@ impl FromCall for Http {
 pub struct FromMiddleware<T>(pub T);
 
 impl<T: Clone + 'static> FromCall for FromMiddleware<T> {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let value = call.http().and_then(|request| request.extensions().get::<T>().cloned());
         ready(

@@ -12,7 +12,7 @@ use crate::{
     call::Call,
     elicit::{Answer, ElicitError, Source},
     error::McpError,
-    extract::FromCall,
+    extract::{About, FromCall},
     question::{Asker, Misfit},
     roots::{self, Root, RootsError},
     sample::{self, SampleError, SamplingResult},
@@ -105,6 +105,8 @@ impl InputResponses {
 }
 
 impl FromCall for InputResponses {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self(Asker::new(call))))
     }
