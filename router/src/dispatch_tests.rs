@@ -635,6 +635,12 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
         text: Option<String>,
         n: u64,
     }
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only the types count")]
+    struct Closed {
+        n: String,
+    }
     let router = completing(0);
     let error = |result: Result<(), AddError>| result.unwrap_err().to_string();
     assert_eq!(
@@ -653,6 +659,20 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
     let expected = "prompt \"p\": argument \"n\" is not a string, and clients send nothing else";
     assert_eq!(error(router.add_prompt(number)), expected);
     assert!(router.prompts.get("p").is_none());
+    // adoption 9.2
+    let keyed = ResourceTemplate::new("n://{key}/{lang}", "n", async |_: Args<Count>| "x");
+    let expected = "resource template \"n://{key}/{lang}\": its reader takes the argument \"n\", which is not a variable \
+                    of it (there are key, lang)";
+    assert_eq!(error(router.add_resource_template(keyed)), expected);
+    let one = Resource::new("n://1", "n", async |_: Args<Count>| "x");
+    let expected = "resource \"n://1\": its reader takes the argument \"n\", which is not a variable of it (it has none: a \
+                    `ResourceTemplate` has)";
+    assert_eq!(error(router.add_resource(one)), expected);
+    let closed = ResourceTemplate::new("n://{n}/{key}", "n", async |_: Args<Closed>| "x");
+    let expected = "resource template \"n://{n}/{key}\": its reader refuses the variable \"key\" (`deny_unknown_fields`)";
+    assert_eq!(error(router.add_resource_template(closed)), expected);
+    let twice = ResourceTemplate::new("n://{n}", "n", async |_: Args<Count>, _: Args<Count>| "x");
+    assert!(error(router.add_resource_template(twice)).contains("it stands alone"));
     // C104
     let a = async || "x";
     router.add_resource(Resource::new("mem://dup/ö", "r", a)).unwrap();

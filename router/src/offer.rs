@@ -7,6 +7,7 @@ use crate::{
     authored,
     catalog::{Catalog, Entry},
     change::Change,
+    extract::{Takes, Unmatched},
     prompt::Prompt,
     resource::Resource,
     resource_template::ResourceTemplate,
@@ -106,6 +107,40 @@ pub enum AddError {
         member: String,
         /// What is wrong with it.
         why: &'static str,
+    },
+    /// The arguments that a reader takes.
+    #[error("{kind} {key:?}, what its reader takes: {source}")]
+    Reader {
+        /// What it is.
+        kind: &'static str,
+        /// Its URI or template.
+        key: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// An argument that a reader cannot do without, and that no variable of its template gives it.
+    #[error(
+        "{kind} {key:?}: its reader takes the argument {argument:?}, which is not a variable of it ({variables})"
+    )]
+    NoVariable {
+        /// What it is.
+        kind: &'static str,
+        /// Its URI or template.
+        key: String,
+        /// The argument.
+        argument: String,
+        /// The variables there are, in words.
+        variables: String,
+    },
+    /// A variable that a reader refuses, since it knows no such argument.
+    #[error(
+        "resource template {template:?}: its reader refuses the variable {variable:?} (`deny_unknown_fields`)"
+    )]
+    Refused {
+        /// The template.
+        template: String,
+        /// The variable.
+        variable: String,
     },
     /// A completer of an argument or variable that does not exist.
     #[error("{kind} {key:?} completes {argument:?}, which it does not have")]
@@ -218,6 +253,7 @@ impl Router {
             return Err(AddError::Uri { uri: uri.clone() });
         }
         authored::check("resource", uri, &definition.icons, definition.meta.as_ref())?;
+        check_reader("resource", resource.key(), resource.takes(), &[])?;
         let logs = resource.needs().logging();
         self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)?;
         self.offer_if(logs, Capability::Logging);
@@ -242,6 +278,8 @@ impl Router {
         authored::check("resource template", &key, &definition.icons, definition.meta.as_ref())?;
         let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
         check_completers("resource template", &key, template.completers().arguments(), known)?;
+        let variables: Vec<_> = parsed.variables().collect();
+        check_reader("resource template", &key, template.takes(), &variables)?;
         let completes = !template.completers().is_empty();
         let logs = template.needs().logging() || template.completers().logging();
         self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;
@@ -309,6 +347,28 @@ impl Router {
     fn offer_if(&self, needed: bool, capability: Capability) {
         if needed {
             self.offer(capability);
+        }
+    }
+}
+
+/// Holds what a reader takes against the variables that it gets.
+fn check_reader(
+    kind: &'static str,
+    key: &str,
+    takes: Result<Option<&Takes>, &SchemaError>,
+    variables: &[&str],
+) -> Result<(), AddError> {
+    let key = || key.to_owned();
+    match takes.map(|takes| takes.and_then(|takes| takes.unmatched(variables))) {
+        Ok(None) => Ok(()),
+        Err(source) => Err(AddError::Reader { kind, key: key(), source: source.clone() }),
+        Ok(Some(Unmatched::Variable(variable))) => Err(AddError::Refused { template: key(), variable }),
+        Ok(Some(Unmatched::Argument(argument))) => {
+            let variables = match variables {
+                [] => "it has none: a `ResourceTemplate` has".to_owned(),
+                some => format!("there are {}", some.join(", ")),
+            };
+            Err(AddError::NoVariable { kind, key: key(), argument, variables })
         }
     }
 }

@@ -14,9 +14,10 @@ use crate::{
     era::{self, Revision},
     erased::erase,
     error::McpError,
-    extract::{About, FromCall, Needs},
+    extract::{About, FromCall, Needs, Takes},
     failure::failed,
     handler::{Handler, Run},
+    schema::SchemaError,
     stamp::Cache,
     uri,
 };
@@ -135,8 +136,8 @@ where
     A: FromCall,
 {
     fn into_reader(self) -> ErasedReader {
-        let (_, needs) = About::of::<A>().finish();
-        ErasedReader { needs, run: erase::<Contents, F, A>(self) }
+        let (takes, needs) = About::of::<A>().takes();
+        ErasedReader { takes, needs, run: erase::<Contents, F, A>(self) }
     }
 }
 
@@ -144,6 +145,8 @@ where
 #[derive(Clone)]
 #[doc(hidden)]
 pub struct ErasedReader {
+    /// What it must find in its template, or the mistake in it, which is reported when it is registered.
+    pub(crate) takes: Result<Option<Takes>, SchemaError>,
     pub(crate) needs: Needs,
     pub(crate) run: Arc<dyn Run<Contents>>,
 }
@@ -258,6 +261,10 @@ impl Resource {
 
     pub(crate) fn hints(&self) -> Cache {
         self.cache
+    }
+
+    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
+        self.reader.takes.as_ref().map(Option::as_ref)
     }
 
     pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {

@@ -12,9 +12,10 @@ use crate::{
     content::{Annotations, Icon, MetaMap},
     definition::TemplateDefinition,
     era::{self, Revision},
-    extract::Needs,
+    extract::{Needs, Takes},
     handler::Run,
     resource::{Contents, ErasedReader, Reader},
+    schema::SchemaError,
     stamp::Cache,
     uri_template::{InvalidTemplate, UriTemplate},
 };
@@ -25,6 +26,9 @@ use crate::{
 /// reader's arguments, so that an [`Args<T>`](crate::extract::Args) of strings takes them; those of `{var}` are
 /// percent-decoded once, so that they may hold anything, `/` and `..` included. Every URI that fits counts as existing until
 /// the reader says `None`.
+///
+/// The names are held against each other when the template is registered: what the reader cannot do without is a variable, and
+/// if it says `deny_unknown_fields` it knows each of them.
 ///
 /// How a URI is written does not matter (RFC 3986, 6.2.2): `file:///größe/{name}` is read as `file:///gr%C3%B6%C3%9Fe/a.txt`
 /// and as `file:///größe/a.txt`. `%2F` is not `/`, and `..` stays as it is. Schemes and hosts are compared without case, so an
@@ -149,6 +153,10 @@ impl ResourceTemplate {
 
     pub(crate) fn hints(&self) -> Cache {
         self.cache
+    }
+
+    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
+        self.reader.takes.as_ref().map(Option::as_ref)
     }
 
     pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     data::DataMap,
-    extract::FromCall,
+    extract::{FromCall, Takes, members::Members},
     schema::{self, Property, SchemaError},
 };
 
@@ -21,6 +21,10 @@ pub struct About {
     arguments: Arguments,
     /// Whether the type that takes all arguments refuses members that it does not know.
     is_closed: bool,
+    /// Finds the members of the one type that takes all arguments.
+    members: Option<Members>,
+    /// Whether the handler can do without its arguments.
+    optional: bool,
     needs: Needs,
     /// The first mistake that types do not show.
     mistake: Option<SchemaError>,
@@ -66,6 +70,8 @@ impl About {
             generator: schema::input_generator(),
             arguments: Arguments::None,
             is_closed: false,
+            members: None,
+            optional: false,
             needs: Needs::default(),
             mistake: None,
         }
@@ -92,6 +98,11 @@ impl About {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
+    }
+
+    /// What finds the members that the type of the arguments reads.
+    pub(crate) fn members(&mut self, members: Members) {
+        self.members = Some(members);
     }
 
     /// The handler takes an argument of this name.
@@ -141,8 +152,22 @@ impl About {
     /// Describes what the handler can do without.
     pub(crate) fn optional(&mut self, describe: impl FnOnce(&mut Self)) {
         let needed = self.needs.data.len();
+        let before = matches!(self.arguments, Arguments::None);
         describe(self);
+        self.optional |= before && !matches!(self.arguments, Arguments::None);
         self.needs.data.truncate(needed);
+    }
+
+    /// What a reader must find in its template; `None` if nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`finish`](Self::finish).
+    pub(crate) fn takes(self) -> (Result<Option<Takes>, SchemaError>, Needs) {
+        let (members, optional) = (self.members, self.optional);
+        let nothing = optional || matches!(self.arguments, Arguments::None);
+        let (schema, needs) = self.finish();
+        (schema.map(|schema| (!nothing).then_some(Takes { schema, members })), needs)
     }
 
     /// The schema of the arguments as the types say it, before it is made fit for clients; what else is needed.

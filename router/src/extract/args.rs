@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use crate::{
     call::Call,
     error::McpError,
-    extract::{About, FromCall, whole},
+    extract::{About, FromCall, members::members, whole},
     schema,
 };
 
@@ -64,6 +64,7 @@ impl<T: DeserializeOwned + JsonSchema + 'static> Arguments for T {}
 impl<T: Arguments> FromCall for Args<T> {
     fn describe(about: &mut About) {
         about.whole::<T>();
+        about.members(members::<T>);
     }
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {

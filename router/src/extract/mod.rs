@@ -13,6 +13,7 @@ use crate::{
 
 mod about;
 mod args;
+mod members;
 mod probe;
 mod session;
 mod trace;
@@ -22,6 +23,7 @@ mod whole;
 pub use about::{About, Needs};
 pub use args::{Args, Arguments};
 pub(crate) use args::{Fields, argument, bad, cut, in_one_line, of_nothing};
+pub(crate) use members::{Takes, Unmatched};
 pub use session::{Meta, Session};
 pub use trace::TraceContext;
 pub use web::{FromMiddleware, Http};
