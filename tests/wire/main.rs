@@ -42,5 +42,5 @@ mod streams;
 mod structured;
 mod turns;
 mod unanswerable;
-mod values;
 mod uris;
+mod values;

@@ -59,17 +59,18 @@ pub(super) fn accepts_events(request: &HttpRequest) -> Result<(), Refused> {
 
 /// Whether the header takes a type: the most specific range that matches decides.
 fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
-    let mut ranges = request.headers().get_all(ACCEPT).peekable();
+    let lines: Vec<_> = request.headers().get_all(ACCEPT).map(media::text).collect();
+    let ranges = lines.iter().flat_map(|line| media::elements(line));
+    // an empty header says as much as none (RFC 9110, 5.6.1)
+    let mut ranges = ranges.filter(|range| !range.is_empty()).peekable();
     if ranges.peek().is_none() {
         return true;
     }
-    let ranges = ranges.filter_map(|value| value.to_str().ok()).flat_map(media::elements);
     let matching = ranges.filter_map(|range| {
         let range = Media::range(range)?;
         let ranges = [("*", "*"), (kind, "*"), (kind, subtype)];
         let specific = ranges.iter().rposition(|(kind, subtype)| range.is(kind, subtype))?;
-        let quality = range.values("q").next().and_then(|quality| quality.parse::<f32>().ok());
-        Some((specific, quality.is_none_or(|quality| quality > 0.0)))
+        Some((specific, range.values("q").next().is_none_or(|weight| media::is_taken(&weight))))
     });
     matching.max_by_key(|(specific, _)| *specific).is_some_and(|(_, taken)| taken)
 }
@@ -82,10 +83,7 @@ pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
     };
     // as nearly every client writes it; the rest is worth a parser
     let is_json = value == "application/json"
-        || value
-            .to_str()
-            .ok()
-            .and_then(Media::parse)
+        || Media::parse(&media::text(value))
             .is_some_and(|media| media.is("application", "json") && media.is_utf_8());
     if is_json { Ok(()) } else { Err(Refusal::media_type().into()) }
 }

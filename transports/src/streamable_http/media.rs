@@ -1,7 +1,12 @@
 //! Media types as HTTP writes them: `type/subtype` with parameters, and lists of such.
 //!
-//! Nearly every client writes them in one way, which is compared as it stands; this is for the others.
+//! Nearly every client writes them in one way, which is compared as it stands; this is for the others. The crate `mime` refuses
+//! spaces before a semicolon, which the grammar allows, and actix-web's lists split at a comma inside quotes.
 // RFC 9110, 8.3.1 and 5.6.6
+
+use std::borrow::Cow;
+
+use actix_web::http::header::HeaderValue;
 
 /// Names of UTF-8 and of US-ASCII, which is a part of it: those of the IANA registry, and what clients write besides.
 const UTF_8: [&str; 16] = [
@@ -91,6 +96,22 @@ const OWS: [char; 2] = [' ', '\t'];
 
 fn trim(text: &str) -> &str {
     text.trim_matches(OWS)
+}
+
+/// A header's value. A byte that is not ASCII may stand in a quoted string, where its value does not matter here.
+// RFC 9110, 5.6.4: obs-text
+pub(super) fn text(value: &HeaderValue) -> Cow<'_, str> {
+    String::from_utf8_lossy(value.as_bytes())
+}
+
+/// Whether a weight is more than 0. One that is malformed counts as not given.
+// RFC 9110, 12.4.2
+pub(super) fn is_taken(weight: &str) -> bool {
+    let zero = weight.strip_prefix('0').is_some_and(|rest| {
+        let decimals = rest.strip_prefix('.').unwrap_or(rest);
+        decimals.len() <= 3 && decimals.bytes().all(|digit| digit == b'0')
+    });
+    !zero
 }
 
 /// The elements of a comma-separated list; a comma in a quoted string is part of its element.
@@ -230,6 +251,33 @@ mod tests {
             "text/plain",
         ] {
             assert!(!is_json(text), "{text}");
+        }
+    }
+
+    // C100
+    #[test]
+    fn a_quoted_string_may_have_bytes_that_are_not_ascii() {
+        for bytes in [
+            &b"application/json;x=\"\xe9\""[..],
+            b"application/json;x=\"\xc3\xa9\"; charset=utf-8",
+            b"application/json;x=\"\\\xe9\"",
+        ] {
+            let value = HeaderValue::from_bytes(bytes).unwrap();
+            assert!(is_json(&text(&value)), "{value:?}");
+        }
+        for bytes in [&b"application/json;x=\xe9"[..], b"application/json\xe9", b"application/json;\xe9=1"] {
+            let value = HeaderValue::from_bytes(bytes).unwrap();
+            assert!(!is_json(&text(&value)), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_weight_of_zero_takes_a_type_away() {
+        for weight in ["0", "0.", "0.0", "0.000"] {
+            assert!(!is_taken(weight), "{weight}");
+        }
+        for weight in ["1", "0.001", "0.5", "1.000", "", "inf", "nan", "-1", "0.0000"] {
+            assert!(is_taken(weight), "{weight}");
         }
     }
 

@@ -235,7 +235,11 @@ impl Allowed {
     }
 
     fn takes(&self, named: &str) -> bool {
-        is_loopback(named) || host_and_port(named).is_ok_and(|(host, _)| self.hosts.contains(&host))
+        // RFC 3986, 3.2.3: a colon may stand without a port
+        let named = named.strip_suffix(':').unwrap_or(named);
+        is_loopback(named)
+            || host_and_port(named)
+                .is_ok_and(|(host, _)| LOOPBACK.contains(&&*host) || self.hosts.contains(&host))
     }
 }
 

@@ -246,3 +246,15 @@ fn what_is_refused_is_shown_on_one_line_and_in_part() {
     let long = of(&[&[b'x'; 10_000], &[b'y'; 128], b"z", b"more"]);
     assert_eq!(long, format!("\"{}..\" and \"{}\" and \"z\"", "x".repeat(128), "y".repeat(128)));
 }
+
+#[test]
+fn a_host_may_have_a_colon_without_a_port_and_an_address_in_any_spelling() {
+    let mut allowed = Allowed::default();
+    assert!(allowed.host("mcp.example").is_ok());
+    for named in ["localhost:", "mcp.example:", "[::1]:", "[0:0:0:0:0:0:0:1]", "[0:0::1]:80"] {
+        assert!(allowed.takes(named), "{named}");
+    }
+    for named in [":", "localhost::", "[::2]", "[::1", "evil.example:", "mcp.example:a"] {
+        assert!(!allowed.takes(named), "{named}");
+    }
+}
