@@ -659,7 +659,7 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
     let expected = "prompt \"p\": argument \"n\" is not a string, and clients send nothing else";
     assert_eq!(error(router.add_prompt(number)), expected);
     assert!(router.prompts.get("p").is_none());
-    // adoption 9.2
+    // a template and its reader have the same names
     let keyed = ResourceTemplate::new("n://{key}/{lang}", "n", async |_: Args<Count>| "x");
     let expected = "resource template \"n://{key}/{lang}\": its reader takes the argument \"n\", which is not a variable \
                     of it (there are key, lang)";
@@ -675,7 +675,7 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
     assert!(error(router.add_resource_template(twice)).contains("it stands alone"));
     // C104
     let a = async || "x";
-    router.add_resource(Resource::new("mem://dup/ö", "r", a)).unwrap();
+    router.add_resource(Resource::new("mem://dup/%C3%B6", "r", a)).unwrap();
     let again = error(router.add_resource(Resource::new("MEM://dup/%c3%b6", "r", a)));
     assert_eq!(again, "resource \"MEM://dup/%c3%b6\" is registered already");
     router.add_resource_template(ResourceTemplate::new("mem://dup/a b/{id}", "r", a)).unwrap();

@@ -252,7 +252,6 @@ mod tests {
         std::io::Error::other(text.to_owned())
     }
 
-    // adoption 9.7
     #[test]
     fn a_line_has_every_cause_once_and_no_line_break() {
         let line = r"cannot count: query failed:\nselect 1\r\u{1b}[2J: the disk is full";

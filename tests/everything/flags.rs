@@ -81,7 +81,7 @@ async fn bearers_are_asked_for_a_token_and_keep_their_sessions_to_themselves() {
         let response = server.send(&request).await.expect(401).await;
         assert_eq!(response.header("www-authenticate"), Some("Bearer"));
     }
-    // adoption: a browser asks without a token
+    // a browser asks without a token
     let preflight = Request::new("OPTIONS")
         .header("Origin", "http://localhost:3000")
         .header("Access-Control-Request-Method", "POST")

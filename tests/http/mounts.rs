@@ -60,7 +60,7 @@ async fn at_the_root_of_the_app_and_of_another_scope_it_is_found_too() {
     }
 }
 
-// adoption: a line for each place, and not one for each worker
+// a line for each place, and not one for each worker
 #[actix_web::test]
 async fn each_place_is_logged_once_with_its_path_whatever_the_number_of_workers() {
     paused();

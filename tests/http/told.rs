@@ -15,7 +15,7 @@ fn warnings() -> Vec<String> {
     logs::take().into_iter().filter(|line| line.starts_with("WARN")).collect()
 }
 
-// adoption: the refused `Host` or `Origin` is in the log
+// the refused `Host` or `Origin` is in the log
 #[actix_web::test]
 async fn a_refused_origin_or_host_is_in_the_log_with_what_allows_it() {
     paused();

@@ -147,7 +147,6 @@ mod tests {
     #[expect(dead_code, reason = "only the names count")]
     struct New(Open);
 
-    // adoption 9.2
     #[test]
     fn what_a_reader_needs_must_be_a_variable() {
         let argument = |name: &str| Some(Unmatched::Argument(name.to_owned()));

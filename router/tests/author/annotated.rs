@@ -257,7 +257,6 @@ impl Calculator {
     }
 }
 
-// adoption 9.10
 #[tokio::test]
 async fn a_function_of_a_type_can_be_a_tool() {
     assert_eq!(Calculator::double(2).await, 4);
@@ -276,7 +275,6 @@ async fn documented(#[doc = include_str!("included.md")] n: i64) -> i64 {
     n
 }
 
-// adoption 9.11
 #[tokio::test]
 async fn documentation_that_is_included_describes_the_tool_and_its_arguments() {
     let tool = documented.into_tool();

@@ -129,7 +129,6 @@ async fn an_error_is_text_for_the_model() {
     assert_eq!(result(Tool::new("t", chain), "{}").await, failure("cannot quit"));
 }
 
-// adoption 9.7
 #[tokio::test]
 async fn a_failed_tool_is_one_line_in_the_log_with_all_causes() {
     #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! What the connection of a request asks of its response: offers to upgrade it, HTTP/1.0, and middleware that encodes.
 //!
-//! **Invariant:** an offer to upgrade is ignored. No response says `Connection: upgrade`, since none is a 101.
+//! **Invariant:** an offer to upgrade is ignored. The response to it never says `Connection: upgrade`, since it is not a 101. (A
+//! response that something was pipelined behind is out of our hands: `docs/upstream/pipelined-request.md`.)
 // RFC 9110, 7.8: a server MAY ignore a received Upgrade header field
 
 use actix_web::{

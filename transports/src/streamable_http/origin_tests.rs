@@ -236,7 +236,7 @@ fn a_host_that_no_request_can_be_for_is_not_allowed() {
     }
 }
 
-// adoption: the log names what was refused, on one line
+// the log names what was refused, on one line
 #[test]
 fn what_is_refused_is_shown_on_one_line_and_in_part() {
     let of = |values: &[&[u8]]| shown(values.iter().copied());

@@ -39,8 +39,14 @@ const _: () = assert!(
 /// - A connection whose first head is not complete after 5 s gets 408, although nothing was sent on it;
 ///   `.client_request_timeout(..)` sets the time.
 /// - An offer to upgrade the connection is ignored by the endpoint, and its response says `Connection: close`. Responses of
-///   other routes and of middleware say `Connection: upgrade`, and so does that to a request behind which an offer was
-///   pipelined.
+///   other routes and of middleware say `Connection: upgrade`.
+/// - A pipelined request changes the response to the one before it, since actix-http frames it by what it read last: it says
+///   `Connection: upgrade` behind an offer, has no body behind `HEAD`, and says that it is chunked where it is not behind
+///   HTTP/1.0 or an offer of `websocket`. A request pipelined behind a response that closes the connection is served. The
+///   clients of MCP do not pipeline; a proxy in front that does not either keeps all of this away.
+/// - A connection with 16 pipelined requests and 128 KiB more behind a request that runs keeps its worker busy, and its
+///   disconnect is not noticed before the next write. On a public server, have a proxy in front.
+/// - A client that closes its sending side right after a request counts as gone.
 /// - A client of HTTP/1.0 gets the endpoint's streams without chunks. Streamed bodies of other routes go to it in chunks.
 /// - `.bind_uds(..)` calls no `on_connect`; the endpoint takes a connection without a peer's address for a Unix socket's.
 ///
