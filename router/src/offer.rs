@@ -73,7 +73,9 @@ pub enum AddError {
         source: InvalidTemplate,
     },
     /// The URI of a resource is not a URI (RFC 3986).
-    #[error("resource {uri:?}: it is not a URI with a scheme, such as `file:///a.txt` (RFC 3986)")]
+    #[error(
+        "resource {uri:?}: it is not a URI with a scheme, such as `file:///a.txt`; spaces and what is not ASCII are escaped (RFC 3986)"
+    )]
     Uri {
         /// What was given.
         uri: String,

@@ -90,6 +90,8 @@ impl<T: FromCall> FromCall for Option<T> {
 
 /// Gives the call a grace when it is cancelled.
 impl FromCall for Cancelled {
+    fn describe(_: &mut About) {}
+
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         call.cancelled().listen();
         ready(Ok(call.cancelled().clone()))
