@@ -60,12 +60,10 @@ pub(super) fn accepts_events(request: &HttpRequest) -> Result<(), Refused> {
 /// Whether the header takes a type: the most specific range that matches decides.
 fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
     let lines: Vec<_> = request.headers().get_all(ACCEPT).map(media::text).collect();
-    let ranges = lines.iter().flat_map(|line| media::elements(line));
-    // an empty header says as much as none (RFC 9110, 5.6.1)
-    let mut ranges = ranges.filter(|range| !range.is_empty()).peekable();
-    if ranges.peek().is_none() {
+    if lines.is_empty() {
         return true;
     }
+    let ranges = lines.iter().flat_map(|line| media::elements(line));
     let matching = ranges.filter_map(|range| {
         let range = Media::range(range)?;
         let ranges = [("*", "*"), (kind, "*"), (kind, subtype)];
