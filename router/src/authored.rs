@@ -95,6 +95,23 @@ pub(crate) fn wrong_literal(template: &str) -> Option<char> {
     None
 }
 
+/// Whether what a template stands for can begin with a scheme: what comes before its first expression is not in the way.
+// RFC 3986, 3.1
+pub(crate) fn may_have_scheme(template: &str) -> bool {
+    let is_scheme = |text: &str| {
+        text.starts_with(|first: char| first.is_ascii_alphabetic())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    };
+    let (literal, expression) = match template.split_once('{') {
+        Some((literal, _)) => (literal, true),
+        None => (template, false),
+    };
+    match literal.split_once(':') {
+        Some((scheme, _)) => is_scheme(scheme),
+        None => expression && (literal.is_empty() || is_scheme(literal)),
+    }
+}
+
 /// Warns of a name that clients may not take.
 // MCP 2025-11-25 server/tools, Tool Names: SHOULD
 pub(crate) fn warn_of_name(name: &str) {
@@ -190,6 +207,17 @@ mod tests {
             ("a|{x}", '|'),
         ] {
             assert_eq!(wrong_literal(template), Some(wrong), "{template}");
+        }
+    }
+
+    // C117
+    #[test]
+    fn a_template_begins_with_a_scheme_or_may_be_given_one() {
+        for template in ["mem://{x}", "urn:a:{x}", "{+uri}", "{scheme}://h/a", "git+{kind}://h"] {
+            assert!(may_have_scheme(template), "{template}");
+        }
+        for template in ["not a uri {x}", "/a/{x}", "a/{x}:b", "1a:{x}", ":{x}", "a b:{x}", "name", "#{x}"] {
+            assert!(!may_have_scheme(template), "{template}");
         }
     }
 }

@@ -80,6 +80,14 @@ pub enum AddError {
         /// What was given.
         uri: String,
     },
+    /// A URI template stands for nothing that has a scheme.
+    #[error(
+        "resource template {template:?}: it does not begin with a scheme, such as `file:` (RFC 3986, 3.1)"
+    )]
+    NoScheme {
+        /// The template.
+        template: String,
+    },
     /// A literal of a URI template has a character that no URI can have.
     #[error("resource template {template:?}: {wrong:?} cannot stand in a URI (RFC 6570, 2.1)")]
     Literal {
@@ -273,6 +281,9 @@ impl Router {
             Ok(parsed) => parsed,
             Err(source) => return Err(AddError::Template { template: key, source: source.clone() }),
         };
+        if !authored::may_have_scheme(&key) {
+            return Err(AddError::NoScheme { template: key });
+        }
         if let Some(wrong) = authored::wrong_literal(&key) {
             return Err(AddError::Literal { template: key, wrong });
         }

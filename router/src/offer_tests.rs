@@ -74,6 +74,8 @@ fn icons_and_keys_of_meta_are_looked_at_in_every_definition() {
     }
     let told = router.add_resource_template(ResourceTemplate::new("t:<{x}>", "t", nothing)).unwrap_err();
     assert_eq!(told, AddError::Literal { template: "t:<{x}>".to_owned(), wrong: '<' });
+    let told = router.add_resource_template(ResourceTemplate::new("/a/{x}", "t", nothing)).unwrap_err();
+    assert_eq!(told, AddError::NoScheme { template: "/a/{x}".to_owned() });
     // nothing of it is there
     router.add_tool(Tool::new("t", nothing).meta("com.example/x", 1).icon(Icon::new("data:,"))).unwrap();
     router.add_prompt(Prompt::new("t", nothing)).unwrap();
