@@ -28,7 +28,8 @@ impl Cancellation {
     pub fn read(params: &Parameters) -> Option<Self> {
         let params = params.members().ok()?;
         let request_id = RequestId::read(params.raw("requestId")?)?;
-        let reason = params.optional_text("reason", usize::MAX).ok()?.map(Cow::into_owned);
+        // a reason that cannot be read, such as one cut inside a character, must not keep the call running
+        let reason = params.optional_text("reason", usize::MAX).ok().flatten().map(Cow::into_owned);
         Some(Self { request_id, reason })
     }
 }

@@ -259,6 +259,23 @@ async fn a_handler_that_listens_learns_the_reason_and_may_clean_up_off_its_id() 
 }
 
 #[actix_web::test]
+async fn a_reason_that_cannot_be_read_keeps_no_call_running() {
+    paused();
+    let diary = Diary::default();
+    let server = stoppable(&diary);
+    let mut pipe = Pipe::connect(&server, "2025-11-25").await;
+    for reason in [json!(7), json!({ "a": 1 }), json!(["x"])] {
+        pipe.call(1, "listens", json!({ "ms": 0 })).await;
+        settle().await;
+        pipe.notify("notifications/cancelled", json!({ "requestId": 1, "reason": reason })).await;
+        pipe.call(1, "echo", json!({ "text": "B" })).await;
+        assert_eq!(text(&pipe.next().await), "B", "the id is free, since the call was cancelled");
+    }
+    let said = diary.read();
+    assert_eq!(said.iter().filter(|line| *line == "cancelled: None").count(), 3, "{said:?}");
+}
+
+#[actix_web::test]
 async fn the_grace_of_a_cancelled_handler_ends() {
     paused();
     let diary = Diary::default();
