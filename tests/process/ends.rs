@@ -174,6 +174,23 @@ fn a_second_signal_ends_it_at_once_and_says_so_by_its_status() {
     }
 }
 
+#[test]
+fn a_second_signal_ends_it_at_once_after_its_input_has_ended_too() {
+    let mut program = Program::connect(example("feedback"));
+    program.endless_call();
+    program.call(1, "confirm_order", json!({ "item": "tea" }));
+    assert_eq!(program.next()["method"], "elicitation/create");
+    let start = Instant::now();
+    program.stdin = None;
+    assert_eq!(program.next()["id"], 1, "whoever cannot be answered any more shows that the end was seen");
+    // two at once may be one
+    while program.process.try_wait().expect("it can be waited for").is_none() {
+        program.signal("TERM");
+        assert!(start.elapsed() < DRAIN, "it waits for the call");
+    }
+    assert_eq!(program.process.wait().expect("it has ended").code(), Some(143));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hangup_that_was_ignored_from_the_start_stays_ignored() {

@@ -9,7 +9,7 @@ mod lines;
 mod process;
 mod writer;
 
-use std::{cell::Cell, fmt, future::Future, io, rc::Rc, sync::Arc, time::Duration};
+use std::{cell::Cell, convert::Infallible, fmt, future::Future, io, rc::Rc, sync::Arc, time::Duration};
 
 use actix::Addr;
 use actix_mcp_router::{
@@ -109,33 +109,55 @@ impl Server {
         let mut writer = actix_rt::spawn(write_lines(source, output, more.clone()));
         let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more, skipped: Cell::new(0) };
 
+        let mut stop = std::pin::pin!(stop);
+        let mut signalled = false;
         let read = tokio::select! {
             read = reader.run(input) => read,
-            () = stop => {
+            () = stop.as_mut() => {
                 log::info!("stopping on a signal");
+                signalled = true;
                 Ok(())
             }
             written = &mut writer => return client_gone(written),
         };
-        let read = read.or_else(gone);
-        let deadline = Instant::now() + limits.drain;
-        let (done, drained) = oneshot::channel();
-        session.0.do_send(Drain { done, deaf: true });
-        tokio::select! {
-            drained = timeout_at(deadline, drained) => if drained.is_err() {
-                log::warn!("calls still running after the drain time of {:?} are stopped", limits.drain);
-            },
-            written = &mut writer => return client_gone(written),
-        }
-        session.0.do_send(Stop);
-        // what was answered is written, unless the client does not read it
-        match timeout_at(deadline.max(Instant::now() + LAST_WRITES), &mut writer).await {
-            Ok(written) => client_gone(written).and(read),
-            Err(_) => {
-                log::warn!("the client does not read its last answers");
-                writer.abort();
-                read
+        // a signal that comes after the input has ended is the first one, and the next must still end the process
+        let signals = async {
+            if !signalled {
+                stop.await;
             }
+            std::future::pending::<Infallible>().await
+        };
+        tokio::select! {
+            ended = drain(&session.0, limits.drain, writer, read.or_else(gone)) => ended,
+            never = signals => match never {},
+        }
+    }
+}
+
+/// Lets what runs end, and what was answered be written.
+async fn drain(
+    session: &Addr<SessionActor>,
+    time: Duration,
+    mut writer: actix_rt::task::JoinHandle<io::Result<()>>,
+    read: io::Result<()>,
+) -> io::Result<()> {
+    let deadline = Instant::now() + time;
+    let (done, drained) = oneshot::channel();
+    session.do_send(Drain { done, deaf: true });
+    tokio::select! {
+        drained = timeout_at(deadline, drained) => if drained.is_err() {
+            log::warn!("calls still running after the drain time of {time:?} are stopped");
+        },
+        written = &mut writer => return client_gone(written),
+    }
+    session.do_send(Stop);
+    // what was answered is written, unless the client does not read it
+    match timeout_at(deadline.max(Instant::now() + LAST_WRITES), &mut writer).await {
+        Ok(written) => client_gone(written).and(read),
+        Err(_) => {
+            log::warn!("the client does not read its last answers");
+            writer.abort();
+            read
         }
     }
 }
