@@ -16,12 +16,16 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
-    call::{Call, Origin},
-    data::DataMap,
-    era::Revision,
-    id::{ProgressToken, RequestId},
-    link::{AskError, Asked, Link, Question, Room},
-    peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
+    call::{
+        Call, Origin,
+        data::DataMap,
+        link::{AskError, Asked, Link, Question, Room},
+    },
+    wire::{
+        era::Revision,
+        id::{ProgressToken, RequestId},
+        peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
+    },
 };
 
 /// A client that declared everything.

@@ -3,66 +3,24 @@
 //! Knows no actor, no socket, and no clock but the one that says whether a sealed state has expired; of actix-web only
 //! `HttpRequest` and `web::Data`.
 
-mod authored;
+mod ask;
 pub mod call;
-mod calls;
-pub mod cancelled;
 mod catalog;
-pub mod change;
-pub mod client;
-pub mod completion;
-mod contain;
-pub mod content;
-mod converse;
-mod cursor;
-pub mod data;
-pub mod definition;
-mod discover;
-pub mod dispatch;
-pub mod elicit;
-pub mod era;
-mod erased;
-pub mod error;
-pub mod extension;
-pub mod extract;
-mod failure;
-pub mod handle;
-pub mod handler;
-pub mod id;
-pub mod initialize;
-pub mod jsonrpc;
-mod lazy;
-pub mod link;
-pub mod listen;
-pub mod log;
-pub mod metadata;
-pub mod mirror;
-mod number;
-pub mod offer;
-mod params;
-pub mod peer;
-pub mod progress;
-pub mod prompt;
-mod question;
-pub mod resource;
-pub mod resource_template;
-pub mod result;
-pub mod roots;
-pub mod round;
-pub mod router;
-pub mod sample;
 mod schema;
-pub mod seal;
-pub mod stamp;
-pub mod tool;
-pub mod uri;
-mod uri_template;
+mod serve;
+mod wire;
 
 #[cfg(test)]
 pub(crate) mod fake;
 
+pub use ask::{client, elicit, roots, rounds as round, sample, seal};
+pub use call::{cancelled, data, extract, handler, link, log, progress, result};
+pub use catalog::{
+    completion, prompt, register as offer, resource, resource_template, tool, uri_template::InvalidTemplate,
+};
 pub use schema::SchemaError;
-pub use uri_template::InvalidTemplate;
+pub use serve::{dispatch, extension, handle, initialize, listen, metadata, param_headers as mirror, router};
+pub use wire::{change, content, definition, era, error, id, jsonrpc, peer, result_meta as stamp, uri};
 
 /// What the macros' code names. Not for use by hand; it may change in any release.
 #[doc(hidden)]
@@ -72,8 +30,8 @@ pub mod __private {
         pub use actix_mcp_macros::tool;
     }
 
-    pub use crate::failure::{Probe, WithCauses, WithoutCauses};
-    pub use crate::tool::{
+    pub use crate::call::failure::{Probe, WithCauses, WithoutCauses};
+    pub use crate::catalog::tool::{
         Tool,
         annotated::{
             Argument, Arguments, Extractor, Param, Params, RequestParam, Taken, ToolCall, ToolFn, ToolParam,

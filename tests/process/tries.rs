@@ -89,7 +89,7 @@ fn a_client_that_can_be_asked_is_asked_and_its_answers_go_with_the_same_request(
 
 #[test]
 fn a_client_that_listens_is_told_what_it_will_hear_of() {
-    const SHOWN: &str = include_str!("../../router/src/handle.rs");
+    const SHOWN: &str = include_str!("../../router/src/serve/handle.rs");
     let printed = Printed::start("feedback", 2);
     let listen = printed.lines.last().expect("two lines");
     assert!(SHOWN.contains(&shown(listen, "-N")), "not shown as printed: {listen}");

@@ -1,0 +1,376 @@
+//! Asking the user to fill in a form.
+
+mod choice;
+mod field;
+mod form;
+mod url;
+
+use std::{
+    fmt,
+    future::Future,
+    marker::PhantomData,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+
+use self::{
+    field::Unfit,
+    form::{Form, Stands},
+};
+use crate::{
+    ask::question::{self, Asker, Asks, Misfit},
+    call::{
+        lazy::{Lazy, Start},
+        link::AskError,
+    },
+    wire::{
+        era::Revision,
+        error::McpError,
+        peer::{ClientCapability, missing_capabilities},
+    },
+};
+
+pub use self::url::ElicitUrl;
+pub(crate) use self::url::{NEEDS as NEEDS_URL, fresh_id, params as url_params};
+
+/// Why there is no answer to an elicitation.
+///
+/// Declining and cancelling are what a user may do, not failures: a tool says what it did instead. Returned as its error it
+/// is text for the model. A prompt and a reader have nothing to say it with: returned from there,
+/// [`Unsupported`](Self::Unsupported) is the error of [`Client::require`](crate::ask::client::Client::require), a mistake of the
+/// author -32603, and what the client or its user did -32600 with the text of this error.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ElicitError {
+    /// The user said no.
+    #[error("the user declined")]
+    Declined,
+    /// The user closed the question without a choice.
+    #[error("the user cancelled")]
+    Cancelled,
+    /// The client did not declare the capability, or the session's revision lacks it or a part of the form. Nothing was sent.
+    #[error("the client does not support {0}")]
+    Unsupported(ClientCapability),
+    /// The form holds what no elicitation can ask for, in any revision. Nothing was sent: a mistake of the server's author.
+    // MCP 2025-11-25 client/elicitation, Requested Schema: flat objects with primitive properties only
+    #[error("an elicitation cannot ask for `{property}`: {reason}")]
+    Schema {
+        /// The property at fault; `requestedSchema` for the form as a whole.
+        property: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The URL is none. Nothing was sent: a mistake of the server's author.
+    #[error("an elicitation's url must be an absolute URI")]
+    Url,
+    /// The client's answer does not fit the form.
+    #[error("the answer does not fit: `{field}`: {reason}")]
+    Invalid {
+        /// The field of the form at fault; `content` or `action` for the answer as a whole.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody answered in time.
+    #[error("the client did not answer in time")]
+    TimedOut,
+    /// The client answered with an error.
+    #[error("the client answered with an error: {0}")]
+    Refused(#[source] McpError),
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+    /// The call that asked has ended.
+    #[error("the call has ended")]
+    Gone,
+}
+
+impl ElicitError {
+    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it or its user
+    /// did; `None` for a mistake of the author.
+    pub(crate) fn told(&self) -> Option<McpError> {
+        match self {
+            Self::Unsupported(capability) => Some(missing_capabilities(&[*capability])),
+            Self::Schema { .. } | Self::Url => None,
+            Self::Declined
+            | Self::Cancelled
+            | Self::Invalid { .. }
+            | Self::TimedOut
+            | Self::Refused(_)
+            | Self::TooMany { .. }
+            | Self::Gone => Some(McpError::invalid_request(self.to_string())),
+        }
+    }
+}
+
+impl From<AskError> for ElicitError {
+    fn from(err: AskError) -> Self {
+        match err {
+            AskError::Unsupported(capability) => Self::Unsupported(capability),
+            AskError::TimedOut => Self::TimedOut,
+            AskError::Refused(err) => Self::Refused(err),
+            AskError::TooMany { limit } => Self::TooMany { limit },
+            AskError::Gone => Self::Gone,
+        }
+    }
+}
+
+impl From<Misfit> for ElicitError {
+    fn from(Misfit { field, reason }: Misfit) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
+impl From<Unfit> for ElicitError {
+    fn from(Unfit { property, reason }: Unfit) -> Self {
+        Self::Schema { property, reason }
+    }
+}
+
+impl From<ElicitError> for String {
+    fn from(err: ElicitError) -> Self {
+        err.to_string()
+    }
+}
+
+/// What a client's user did, and what they filled in.
+#[derive(Deserialize)]
+pub(crate) struct Answer {
+    action: Action,
+    /// As text: a form may have members of any type, and a `Value` gets its numbers as they were written.
+    #[serde(default)]
+    content: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Accept,
+    Decline,
+    Cancel,
+}
+
+impl Answer {
+    pub(crate) fn read(json: &str) -> Result<Self, Misfit> {
+        question::read(json, "action")
+    }
+
+    /// The content of an answer that was accepted.
+    pub(crate) fn accepted(self) -> Result<Option<Box<RawValue>>, ElicitError> {
+        match self.action {
+            Action::Accept => Ok(self.content),
+            Action::Decline => Err(ElicitError::Declined),
+            Action::Cancel => Err(ElicitError::Cancelled),
+        }
+    }
+}
+
+/// A form on its way to the user: complete it, then await it. Nothing is sent before it is first polled.
+#[must_use = "a question is asked when it is awaited"]
+pub struct Elicit<T> {
+    state: Lazy<Parts, Result<T, ElicitError>>,
+    answer: PhantomData<fn() -> T>,
+}
+
+struct Parts {
+    asker: Asker,
+    message: String,
+    schema: Source,
+    timeout: Option<Duration>,
+    key: Option<String>,
+}
+
+/// Where the form comes from.
+pub(crate) enum Source {
+    /// From a type, whose schema is made when the question is asked.
+    Derived(fn() -> Value),
+    /// From the author, sent as it is.
+    Written(Result<Box<RawValue>, String>),
+}
+
+/// A form in the terms of a revision.
+pub(crate) struct Ready {
+    form: Form,
+    schema: Box<RawValue>,
+    /// The parameters of the question.
+    pub(crate) params: Bytes,
+}
+
+impl Ready {
+    /// What the answer says, held against the form that was sent. What fits the form and not `T` is for the handler.
+    pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, ElicitError>, Misfit> {
+        let content = match Answer::read(json)?.accepted() {
+            Ok(content) => content,
+            Err(error) => return Ok(Err(error)),
+        };
+        // an accept without content is one without entries; what is required is then missed by name
+        let content = content.as_deref().map_or("{}", RawValue::get);
+        self.form.check(&self.schema, content)?;
+        Ok(self.form.parse(content).map_err(ElicitError::from))
+    }
+}
+
+fn derive<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+impl<T: DeserializeOwned> Elicit<T> {
+    pub(crate) fn derived(asker: Asker, message: String) -> Self
+    where
+        T: JsonSchema,
+    {
+        Self::new(asker, message, Source::derived::<T>())
+    }
+
+    pub(crate) fn written(asker: Asker, message: String, schema: &impl Serialize) -> Self {
+        Self::new(asker, message, Source::written(schema))
+    }
+
+    fn new(asker: Asker, message: String, schema: Source) -> Self {
+        let parts = Parts { asker, message, schema, timeout: None, key: None };
+        Self { state: Lazy::Idle(parts), answer: PhantomData }
+    }
+
+    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most. Without a
+    /// session nobody waits.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.timeout = Some(timeout);
+        }
+        self
+    }
+
+    /// Asks with this schema instead of `T`'s own, sent as it is written. The answer still has to parse into `T`.
+    pub fn schema(mut self, schema: impl Serialize) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.schema = Source::written(&schema);
+        }
+        self
+    }
+
+    /// Names the question for the client, and knows its answer by that name, where it is otherwise known by what it asks.
+    /// From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.key = Some(key.into());
+        }
+        self
+    }
+}
+
+impl<T: DeserializeOwned + 'static> Future for Elicit<T> {
+    type Output = Result<T, ElicitError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.state.poll(cx, |parts| Start::Work(parts.ask().boxed()))
+    }
+}
+
+impl<T> fmt::Debug for Elicit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elicit").finish_non_exhaustive()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    // `mode` is left out: form is the default, and 2025-06-18 does not know the member
+    message: &'a str,
+    requested_schema: &'a RawValue,
+}
+
+pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationForm];
+
+impl Parts {
+    async fn ask<T: DeserializeOwned>(self) -> Result<T, ElicitError> {
+        let Self { asker, message, schema, timeout, key } = self;
+        asker.require(NEEDS)?;
+        let ready = schema.ready(&message, asker.peer.revision).inspect_err(|error| {
+            // its author's, whatever the handler makes of it
+            if matches!(error, ElicitError::Schema { .. }) {
+                log::error!("a question cannot be asked: {error}");
+            }
+        })?;
+        let asks = Asks {
+            method: "elicitation/create",
+            params: ready.params.clone(),
+            needs: NEEDS,
+            timeout,
+            key: key.as_deref(),
+            about: &message,
+        };
+        let told = asker.ask(asks).await?;
+        let misfit = match ready.read(&told.json) {
+            Ok(answer) => return answer,
+            Err(misfit) => misfit,
+        };
+        Err(asker.misfit(&told, misfit).await)
+    }
+}
+
+impl Source {
+    pub(crate) fn derived<T: JsonSchema>() -> Self {
+        Self::Derived(derive::<T>)
+    }
+
+    pub(crate) fn written(schema: &impl Serialize) -> Self {
+        Self::Written(to_raw_value(schema).map_err(|err| err.to_string()))
+    }
+
+    /// The question as a revision has it.
+    pub(crate) fn ready(&self, message: &str, revision: Revision) -> Result<Ready, ElicitError> {
+        let (form, schema) = self.form(revision)?;
+        let params = Params { message, requested_schema: &schema };
+        let params =
+            question::encode(&params).map_err(|err| Unfit::new("requestedSchema", err.to_string()))?;
+        Ok(Ready { form, schema, params })
+    }
+
+    /// The form, and the schema that asks for it at a revision.
+    fn form(&self, revision: Revision) -> Result<(Form, Box<RawValue>), ElicitError> {
+        let unsupported = ElicitError::Unsupported(ClientCapability::ElicitationForm);
+        match self {
+            Self::Derived(derive) => {
+                let form = Form::derived(derive())?;
+                let schema = form.encode(revision)?.ok_or(unsupported)?;
+                Ok((form, schema))
+            }
+            Self::Written(schema) => {
+                let schema = schema.clone().map_err(|reason| Unfit::new("requestedSchema", reason))?;
+                let form = Form::written(&schema)?;
+                match form.stands(revision) {
+                    Stands::AsWritten => Ok((form, schema)),
+                    Stands::WithoutDefaults => {
+                        let schema = form.encode(revision)?.ok_or(unsupported)?;
+                        Ok((form, schema))
+                    }
+                    Stands::Never => Err(unsupported),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Source")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Sending the user to a URL.
+
+use std::{
+    collections::hash_map::RandomState,
+    future::Future,
+    hash::{BuildHasher, Hasher},
+    pin::Pin,
+    sync::atomic::{AtomicU64, Ordering},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use serde::Serialize;
+
+use super::{Answer, ElicitError};
+use crate::{
+    ask::question::{self, Asker, Asks},
+    call::lazy::{Lazy, Start},
+    catalog::authored,
+    wire::{
+        era::{Feature, Revision},
+        peer::ClientCapability,
+    },
+};
+
+/// A URL on its way to the user. Nothing is sent before it is first polled.
+#[must_use = "a question is asked when it is awaited"]
+#[derive(Debug)]
+pub struct ElicitUrl {
+    id: String,
+    state: Lazy<Parts, Result<(), ElicitError>>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    asker: Asker,
+    message: String,
+    url: String,
+    id: String,
+    timeout: Option<Duration>,
+    key: Option<String>,
+}
+
+impl ElicitUrl {
+    pub(crate) fn new(asker: Asker, message: String, url: String) -> Self {
+        let id = fresh_id();
+        let parts = Parts { asker, message, url, id: id.clone(), timeout: None, key: None };
+        Self { id, state: Lazy::Idle(parts) }
+    }
+
+    /// The elicitation's id, which the client is told up to 2025-11-25, and by which [`Client::elicitation_complete`](crate::ask::client::Client::elicitation_complete) names it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Gives it an id of your own, unique among your elicitations.
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.id = id.into();
+            self.id.clone_from(&parts.id);
+        }
+        self
+    }
+
+    /// Names the question for the client, and knows its answer by that name. From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.key = Some(key.into());
+        }
+        self
+    }
+
+    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        if let Some(parts) = self.state.idle() {
+            parts.timeout = Some(timeout);
+        }
+        self
+    }
+}
+
+impl Future for ElicitUrl {
+    type Output = Result<(), ElicitError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.state.poll(cx, |parts| Start::Work(parts.ask().boxed()))
+    }
+}
+
+/// An id that no other elicitation has: two words of a hash whose keys are the process's own, over a count.
+///
+/// It names an elicitation to the client that got it and opens nothing, so it need not be a secret.
+pub(crate) fn fresh_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let word = || {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u64(count);
+        hasher.finish()
+    };
+    format!("{:016x}{:016x}", word(), word())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    mode: &'static str,
+    message: &'a str,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elicitation_id: Option<&'a str>,
+}
+
+pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationUrl];
+
+impl Parts {
+    async fn ask(self) -> Result<(), ElicitError> {
+        let Self { asker, message, url, id, timeout, key } = self;
+        asker.require(NEEDS)?;
+        let params = params(&message, &url, &id, asker.peer.revision)?;
+        let asks = Asks {
+            method: "elicitation/create",
+            params,
+            needs: NEEDS,
+            timeout,
+            key: key.as_deref(),
+            about: &message,
+        };
+        let told = asker.ask(asks).await?;
+        match Answer::read(&told.json) {
+            Ok(answer) => answer.accepted().map(drop),
+            Err(misfit) => Err(asker.misfit(&told, misfit).await),
+        }
+    }
+}
+
+/// The question as a revision has it.
+pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> Result<Bytes, ElicitError> {
+    // MCP 2025-11-25 client/elicitation: the url parameter MUST contain a valid URL
+    if !authored::is_uri(url) {
+        return Err(ElicitError::Url);
+    }
+    let elicitation_id = revision.has(Feature::UrlElicitationId).then_some(id);
+    let params = Params { mode: "url", message, url, elicitation_id };
+    question::encode(&params).map_err(|_| ElicitError::Url)
+}

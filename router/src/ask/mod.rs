@@ -1,0 +1,11 @@
+//! Questions to the client: elicitation, sampling, roots, and the rounds that carry them where there is no session.
+//!
+//! Never reads a request. Read next: `client`, then `question`.
+
+pub mod client;
+pub mod elicit;
+pub(crate) mod question;
+pub mod roots;
+pub mod rounds;
+pub mod sample;
+pub mod seal;

@@ -1,0 +1,195 @@
+//! One question to the client, from room on the stream to the answer.
+//!
+//! **Invariant:** a question whose asker went away is taken back.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    ask::rounds::Round,
+    call::{
+        Call, extract,
+        link::{AskError, Link, Question},
+    },
+    wire::{
+        era::Feature,
+        jsonrpc,
+        peer::{ClientCapability, Peer},
+    },
+};
+
+/// The longest that a question may wait, whatever its author says.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// What every kind of question starts from.
+#[derive(Clone, Debug)]
+pub(crate) struct Asker {
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) round: Arc<Round>,
+}
+
+/// What to ask.
+#[derive(Debug)]
+pub(crate) struct Asks<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) params: Bytes,
+    pub(crate) needs: &'static [ClientCapability],
+    /// Where the author said so. Counts in a session only.
+    pub(crate) timeout: Option<Duration>,
+    /// The author's name for it. Counts where there is no session only.
+    pub(crate) key: Option<&'a str>,
+    /// What to call it in an error.
+    pub(crate) about: &'a str,
+}
+
+/// The client's `result`.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) json: ByteString,
+    /// Under which key it came, where it came with a retry.
+    key: Option<String>,
+}
+
+impl Asker {
+    pub(crate) fn new(call: &Call) -> Self {
+        Self { link: call.link().clone(), peer: call.peer().clone(), round: call.round().clone() }
+    }
+
+    /// Whether what is asked travels in a result, rather than as a request of ours.
+    pub(crate) fn in_rounds(&self) -> bool {
+        self.peer.revision.has(Feature::Stateless)
+    }
+
+    /// Whether the client declared it, the session's revision has it, and this call may ask.
+    pub(crate) fn supports(&self, capability: ClientCapability) -> bool {
+        let has = |feature| self.peer.revision.has(feature);
+        self.peer.capabilities.has(capability)
+            && capability.feature().is_none_or(has)
+            && (!self.in_rounds() || self.round.asks())
+    }
+
+    /// Sees early what the session would refuse: without this, a question would wait for room only to be refused. Where there
+    /// is no session, the round notes what its client did not declare: that is the answer if the handler fails.
+    pub(crate) fn require(&self, needs: &[ClientCapability]) -> Result<(), AskError> {
+        let Some(first) = needs.iter().copied().find(|need| !self.supports(*need)) else { return Ok(()) };
+        if self.in_rounds() {
+            let missing = needs.iter().filter(|need| !self.peer.capabilities.has(**need));
+            missing.for_each(|need| self.round.note_missing(*need));
+        }
+        Err(AskError::Unsupported(first))
+    }
+
+    /// Asks, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
+    /// request.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropped while it waits for room, nothing was sent; dropped later, the question is taken back.
+    pub(crate) async fn ask(&self, asks: Asks<'_>) -> Result<Told, AskError> {
+        let Asks { method, params, needs, timeout, key, about } = asks;
+        self.require(needs)?;
+        if self.in_rounds() {
+            let answered = self.round.ask(key, method, params, about).await?;
+            return Ok(Told { json: answered.json.get().into(), key: Some(answered.key) });
+        }
+        let room = self.link.room(params.len()).await;
+        if !self.link.is_live() {
+            return Err(AskError::Gone);
+        }
+        let timeout = timeout.map(|wait| wait.min(LONGEST_WAIT));
+        let asked = self.link.ask(Question { method, params, needs, timeout }, room);
+        let mut open = Open(Some(asked.withdraw));
+        // the session drops the sender when the call ends
+        let answer = asked.answer.await.unwrap_or(Err(AskError::Gone));
+        open.0 = None;
+        if let Err(AskError::Refused(error)) = &answer {
+            self.round.note_said(&*error.message);
+        }
+        answer.map(|json| Told { json, key: None })
+    }
+
+    /// What becomes of an answer that does not fit what was asked. In a session its asker is told. A client that sent it with
+    /// its request is, and the asker goes.
+    pub(crate) async fn misfit<E: From<AskError> + From<Misfit>>(&self, told: &Told, misfit: Misfit) -> E {
+        let Some(key) = &told.key else {
+            self.round.note_said(&*misfit.reason);
+            return misfit.into();
+        };
+        self.round.refuse(key, &misfit);
+        self.round.ended().await;
+        AskError::Gone.into()
+    }
+}
+
+/// Takes the question back when it is dropped before the answer.
+struct Open(Option<Box<dyn FnOnce() + Send>>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(withdraw) = self.0.take() {
+            withdraw();
+        }
+    }
+}
+
+/// The parameters of a question, as JSON.
+///
+/// # Errors
+///
+/// What the author gave has no JSON form.
+pub(crate) fn encode<P: Serialize>(params: &P) -> serde_json::Result<Bytes> {
+    jsonrpc::to_json(params)
+}
+
+/// An answer that is not what was asked for: where, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    pub(crate) field: String,
+    pub(crate) reason: String,
+}
+
+impl Misfit {
+    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { field: field.into(), reason: reason.into() }
+    }
+}
+
+/// Reads an answer; `whole` names it where the fault is in no field of its own. An integer may be written as `2.0`.
+pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
+    serde_json::from_str(json).or_else(|_| {
+        let rewritten = extract::rewritten::<T>(json);
+        with_field(rewritten.as_deref().unwrap_or(json), whole)
+    })
+}
+
+fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
+    let mut json = serde_json::Deserializer::from_str(json);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|err| {
+        let path = err.path().to_string();
+        let reason = without_position(&err.into_inner());
+        // serde's path ends at the object that lacks it
+        let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+        let field = match (path.as_str(), missing) {
+            (".", Some(missing)) => missing.to_owned(),
+            (".", None) => whole.to_owned(),
+            (_, Some(missing)) => format!("{path}.{missing}"),
+            (_, None) => path,
+        };
+        Misfit::new(field, reason)
+    })?;
+    json.end().map_err(|err| Misfit::new(whole, without_position(&err)))?;
+    Ok(value)
+}
+
+/// serde_json's text without `at line 1 column 7`, which is of the wire and says nothing to an author.
+fn without_position(err: &serde_json::Error) -> String {
+    let mut text = err.to_string();
+    if let Some(end) = text.rfind(" at line ") {
+        text.truncate(end);
+    }
+    text
+}

@@ -1,0 +1,213 @@
+//! The client's roots: the directories it wants the server to work in.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use serde::Deserialize;
+
+use crate::{
+    ask::question::{self, Asker, Asks, Misfit},
+    call::{
+        lazy::{Lazy, Start},
+        link::AskError,
+    },
+    wire::{
+        content::MetaMap,
+        error::McpError,
+        peer::{ClientCapability, missing_capabilities},
+    },
+};
+
+/// One root.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// Where it is; a `file:` URI. It comes from the client: not to be trusted as a path.
+    pub uri: String,
+    /// The name to show to people.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// `_meta`. From 2025-06-18 on.
+    #[serde(default, rename = "_meta")]
+    pub meta: Option<MetaMap>,
+}
+
+/// Why there are no roots. Returned from a prompt or a reader, it is what an
+/// [`ElicitError`](crate::ask::elicit::ElicitError) is there.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RootsError {
+    /// The client did not declare the capability. Nothing was sent.
+    #[error("the client does not support {0}")]
+    Unsupported(ClientCapability),
+    /// The client did not answer in time.
+    #[error("the client did not answer in time")]
+    TimedOut,
+    /// The client answered with an error.
+    #[error("the client answered with an error: {0}")]
+    Refused(#[source] McpError),
+    /// The client's answer is no list of roots.
+    #[error("the client's roots do not fit: `{field}`: {reason}")]
+    Invalid {
+        /// The member at fault.
+        field: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+    /// The call that asked has ended.
+    #[error("the call has ended")]
+    Gone,
+}
+
+impl RootsError {
+    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it did.
+    pub(crate) fn told(&self) -> Option<McpError> {
+        Some(match self {
+            Self::Unsupported(capability) => missing_capabilities(&[*capability]),
+            Self::Invalid { .. } | Self::TimedOut | Self::Refused(_) | Self::TooMany { .. } | Self::Gone => {
+                McpError::invalid_request(self.to_string())
+            }
+        })
+    }
+}
+
+impl From<AskError> for RootsError {
+    fn from(err: AskError) -> Self {
+        match err {
+            AskError::Unsupported(capability) => Self::Unsupported(capability),
+            AskError::TimedOut => Self::TimedOut,
+            AskError::Refused(err) => Self::Refused(err),
+            AskError::TooMany { limit } => Self::TooMany { limit },
+            AskError::Gone => Self::Gone,
+        }
+    }
+}
+
+impl From<Misfit> for RootsError {
+    fn from(Misfit { field, reason }: Misfit) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
+impl From<RootsError> for String {
+    fn from(err: RootsError) -> Self {
+        err.to_string()
+    }
+}
+
+/// A question for the client's roots on its way. Nothing is sent before it is first polled.
+#[must_use = "a question is asked when it is awaited"]
+#[derive(Debug)]
+pub struct Roots(Lazy<Parts, Result<Vec<Root>, RootsError>>);
+
+#[derive(Debug)]
+struct Parts {
+    asker: Asker,
+    key: Option<String>,
+}
+
+impl Roots {
+    pub(crate) fn new(asker: Asker) -> Self {
+        Self(Lazy::Idle(Parts { asker, key: None }))
+    }
+
+    /// Names the question for the client, and knows its answer by that name. From 2026-07-28 on; before, it does nothing.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        if let Some(parts) = self.0.idle() {
+            parts.key = Some(key.into());
+        }
+        self
+    }
+}
+
+impl Future for Roots {
+    type Output = Result<Vec<Root>, RootsError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll(cx, |parts| Start::Work(parts.ask().boxed()))
+    }
+}
+
+pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::Roots];
+/// The parameters of the question.
+pub(crate) const PARAMS: Bytes = Bytes::from_static(b"{}");
+
+impl Parts {
+    async fn ask(self) -> Result<Vec<Root>, RootsError> {
+        let Self { asker, key } = self;
+        let (method, key) = ("roots/list", key.as_deref());
+        let asks = Asks { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
+        let told = asker.ask(asks).await?;
+        match read(&told.json) {
+            Ok(roots) => Ok(roots),
+            Err(misfit) => Err(asker.misfit(&told, misfit).await),
+        }
+    }
+}
+
+/// The roots that an answer lists.
+pub(crate) fn read(json: &str) -> Result<Vec<Root>, Misfit> {
+    #[derive(Deserialize)]
+    struct Answer {
+        roots: Vec<Root>,
+    }
+
+    question::read(json, "roots").map(|Answer { roots }| roots)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::{
+        ask::client::Client,
+        fake::{ALL, Fake},
+        wire::{era::Revision::V2024_11_05, peer::ClientCapabilities},
+    };
+
+    #[tokio::test]
+    async fn the_clients_roots_are_asked_for_and_read() {
+        let fake = Fake::new(V2024_11_05, ALL);
+        fake.will_answer(
+            r#"{"roots":[{"uri":"file:///a","name":"A","more":1},{"uri":"file:///b"}],"_meta":{}}"#,
+        );
+        let roots = Client::new(&fake.call(None)).roots().await.unwrap();
+        assert_eq!(roots[0].name.as_deref(), Some("A"));
+        assert_eq!((roots[1].uri.as_str(), &roots[1].name), ("file:///b", &None));
+        let asked = &fake.asked()[0];
+        assert_eq!((asked.method, asked.text.as_str()), ("roots/list", "{}"));
+        assert_eq!(asked.needs, [ClientCapability::Roots]);
+    }
+
+    #[tokio::test]
+    async fn roots_that_do_not_fit_name_the_member() {
+        let fake = Fake::new(V2024_11_05, ALL);
+        let client = Client::new(&fake.call(None));
+        for (answer, member) in [(r#"{"roots":[{"uri":7}]}"#, "roots[0].uri"), ("{}", "roots")] {
+            fake.will_answer(answer);
+            let err = client.roots().await.unwrap_err();
+            assert!(matches!(&err, RootsError::Invalid { field, .. } if field == member), "{err}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_without_roots_is_not_asked() {
+        let fake = Fake::new(V2024_11_05, ClientCapabilities { roots: false, ..ALL });
+        let client = Client::new(&fake.call(None));
+        let err = client.roots().now_or_never().expect("nothing to wait for").unwrap_err();
+        assert!(matches!(err, RootsError::Unsupported(ClientCapability::Roots)));
+        assert!(fake.asked().is_empty());
+    }
+}

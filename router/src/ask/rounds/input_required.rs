@@ -1,0 +1,259 @@
+//! Asking by the result: a handler that gives back what it wants to know, instead of awaiting it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Asking;
+use crate::{
+    ask::{
+        elicit::{self, ElicitError, Source},
+        question::Asker,
+        roots,
+        sample::{self, SampleError, SamplingRequest},
+    },
+    call::{
+        Call,
+        result::{IntoToolResult, OutputSchema, ToolResult},
+    },
+    catalog::{
+        prompt::{IntoPromptResult, PromptResult},
+        resource::{Contents, IntoContents},
+    },
+    wire::{
+        error::McpError,
+        peer::{ClientCapability, missing_capabilities},
+    },
+};
+
+/// What a handler wants to know before it can answer: a result of its own, written by hand.
+///
+/// The handler is called again with the answers, which it takes from [`InputResponses`](super::InputResponses) by their
+/// keys. The same handler serves both eras: in a session, the client is asked these questions at once, and the handler is
+/// called again when all are answered.
+///
+/// Most handlers are simpler with [`Client`](crate::ask::client::Client), which does this behind an `await`.
+///
+/// ```
+/// use actix_mcp_router::{elicit::ElicitError, round::{InputRequired, InputResponses, Outcome}};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Name {
+///     name: String,
+/// }
+///
+/// async fn greet(answers: InputResponses) -> Result<Outcome<String>, ElicitError> {
+///     let Some(Name { name }) = answers.elicited("user_name")? else {
+///         return Ok(InputRequired::new().elicit::<Name>("user_name", "What is your name?").into());
+///     };
+///     Ok(Outcome::Complete(format!("Hello, {name}!")))
+/// }
+/// ```
+// MCP 2026-07-28 basic/patterns/mrtr, InputRequiredResult
+#[derive(Debug, Default)]
+pub struct InputRequired {
+    requests: Vec<(String, Request)>,
+    pub(crate) state: Option<String>,
+}
+
+#[derive(Debug)]
+enum Request {
+    Form { message: String, schema: Source },
+    Url { message: String, url: String },
+    Sample(Box<SamplingRequest>),
+    Roots,
+}
+
+/// A question by hand, ready for a client.
+pub(crate) struct Written {
+    pub(crate) asking: Asking,
+    pub(crate) needs: &'static [ClientCapability],
+}
+
+impl InputRequired {
+    /// Asks nothing yet. If it stays so, the client comes back at once, with the state alone.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the user to fill in a form, as [`Client::elicit`](crate::ask::client::Client::elicit) does. A question with a key that
+    /// is there already takes its place.
+    #[must_use]
+    pub fn elicit<T: JsonSchema>(self, key: impl Into<String>, message: impl Into<String>) -> Self {
+        self.request(key, Request::Form { message: message.into(), schema: Source::derived::<T>() })
+    }
+
+    /// The same with a schema that is sent as it is written.
+    #[must_use]
+    pub fn elicit_with(
+        self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        schema: impl Serialize,
+    ) -> Self {
+        self.request(key, Request::Form { message: message.into(), schema: Source::written(&schema) })
+    }
+
+    /// Sends the user to a URL, as [`Client::elicit_url`](crate::ask::client::Client::elicit_url) does.
+    #[must_use]
+    pub fn elicit_url(
+        self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Self {
+        self.request(key, Request::Url { message: message.into(), url: url.into() })
+    }
+
+    /// Asks the client's model, as [`Client::sample`](crate::ask::client::Client::sample) does.
+    #[must_use]
+    pub fn sample(self, key: impl Into<String>, request: SamplingRequest) -> Self {
+        self.request(key, Request::Sample(Box::new(request)))
+    }
+
+    /// Asks for the client's roots.
+    #[must_use]
+    pub fn roots(self, key: impl Into<String>) -> Self {
+        self.request(key, Request::Roots)
+    }
+
+    /// Gives a text to be handed to the handler when it is called again. It is sealed: the client can neither read nor change
+    /// it.
+    #[must_use]
+    pub fn state(mut self, state: impl Into<String>) -> Self {
+        self.state = Some(state.into());
+        self
+    }
+
+    fn request(mut self, key: impl Into<String>, request: Request) -> Self {
+        let key = key.into();
+        self.requests.retain(|(known, _)| *known != key);
+        self.requests.push((key, request));
+        self
+    }
+
+    /// The questions as this client can be asked them.
+    ///
+    /// # Errors
+    ///
+    /// -32021 with all that the client did not declare. What the author got wrong is -32603, and logged.
+    // MCP 2026-07-28 basic/patterns/mrtr: MUST NOT send what the client has not declared support for
+    pub(crate) fn written(&self, asker: &Asker) -> Result<Vec<Written>, McpError> {
+        let mut missing: Vec<_> = self.requests.iter().flat_map(|(_, request)| request.needs()).collect();
+        missing.retain(|need| !asker.supports(**need));
+        if !missing.is_empty() {
+            return Err(missing_capabilities(&missing.into_iter().copied().collect::<Vec<_>>()));
+        }
+        self.requests.iter().map(|(key, request)| request.written(key, asker)).collect()
+    }
+}
+
+impl Request {
+    fn needs(&self) -> &'static [ClientCapability] {
+        match self {
+            Self::Form { .. } => elicit::NEEDS,
+            Self::Url { .. } => elicit::NEEDS_URL,
+            Self::Sample(request) => sample::needs(request),
+            Self::Roots => roots::NEEDS,
+        }
+    }
+
+    fn written(&self, key: &str, asker: &Asker) -> Result<Written, McpError> {
+        let (peer, needs) = (&asker.peer, self.needs());
+        let (method, params, about) = match self {
+            Self::Form { message, schema } => {
+                let ready = schema.ready(message, peer.revision).map_err(|error| unwritten(key, &error))?;
+                ("elicitation/create", ready.params, message.as_str())
+            }
+            Self::Url { message, url } => {
+                let params = elicit::url_params(message, url, &elicit::fresh_id(), peer.revision);
+                ("elicitation/create", params.map_err(|error| unwritten(key, &error))?, message.as_str())
+            }
+            Self::Sample(request) => {
+                let params = sample::params(SamplingRequest::clone(request), peer);
+                let params = params.map_err(|error: SampleError| {
+                    log::error!("cannot ask {key:?}: {error}");
+                    McpError::internal()
+                })?;
+                ("sampling/createMessage", params, key)
+            }
+            Self::Roots => ("roots/list", roots::PARAMS, key),
+        };
+        let asking = Asking { key: key.to_owned(), method, params, about: about.to_owned() };
+        Ok(Written { asking, needs })
+    }
+}
+
+fn unwritten(key: &str, error: &ElicitError) -> McpError {
+    error.told().unwrap_or_else(|| {
+        log::error!("cannot ask {key:?}: {error}");
+        McpError::internal()
+    })
+}
+
+/// What a handler gives back that asks by hand: its result, or what it wants to know first.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// The result.
+    Complete(T),
+    /// The handler has questions, and is called again with their answers.
+    InputRequired(InputRequired),
+}
+
+impl<T> From<InputRequired> for Outcome<T> {
+    fn from(input: InputRequired) -> Self {
+        Self::InputRequired(input)
+    }
+}
+
+impl<T: IntoToolResult> IntoToolResult for Outcome<T> {
+    fn output_schema() -> Option<OutputSchema> {
+        T::output_schema()
+    }
+
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        match self {
+            Self::Complete(value) => value.into_tool_result(),
+            // taken before, where there is somebody to ask
+            Self::InputRequired(_) => Ok(ToolResult::error("the tool has questions, and nobody to ask")),
+        }
+    }
+
+    fn take_input_required(&mut self) -> Option<InputRequired> {
+        match self {
+            Self::Complete(value) => value.take_input_required(),
+            Self::InputRequired(input) => Some(std::mem::take(input)),
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        match self {
+            Self::Complete(value) => value.failure(),
+            Self::InputRequired(_) => None,
+        }
+    }
+}
+
+impl<T: IntoPromptResult> IntoPromptResult for Outcome<T> {
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
+        match self {
+            Self::Complete(value) => value.into_prompt_result(call),
+            Self::InputRequired(input) => {
+                call.round().ask_by_hand(input);
+                Ok(PromptResult::default())
+            }
+        }
+    }
+}
+
+impl<T: IntoContents> IntoContents for Outcome<T> {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        match self {
+            Self::Complete(value) => value.into_contents(call),
+            Self::InputRequired(input) => {
+                call.round().ask_by_hand(input);
+                Ok(None)
+            }
+        }
+    }
+}

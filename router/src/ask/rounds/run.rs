@@ -1,0 +1,90 @@
+//! Running a handler for one round.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_util::future::LocalBoxFuture;
+
+use super::End;
+use crate::{
+    call::{Call, catch_panic::Contained},
+    wire::error::McpError,
+};
+
+/// How a round ended.
+#[derive(Debug)]
+pub(crate) enum Ended<T> {
+    /// With the handler's result.
+    Complete(T),
+    /// With questions. The handler is dropped.
+    Asks(Box<Asked>),
+}
+
+/// A call that has questions.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) call: Call,
+    pub(crate) end: End,
+}
+
+/// A handler that runs until it has a result or a question. Dropped half-way, it drops the handler.
+pub(crate) struct Rounds<T> {
+    handler: Contained<Result<T, McpError>>,
+    call: Call,
+}
+
+impl<T> Rounds<T> {
+    /// `method` is for the log.
+    pub(crate) fn new(
+        method: &'static str,
+        call: Call,
+        handler: LocalBoxFuture<'static, Result<T, McpError>>,
+    ) -> Self {
+        Self { handler: Contained::new(method, call.target().clone(), handler), call }
+    }
+
+    fn asks(&self, end: End) -> Ended<T> {
+        Ended::Asks(Box::new(Asked { call: self.call.clone(), end }))
+    }
+}
+
+impl<T> Future for Rounds<T> {
+    type Output = Result<Ended<T>, McpError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = Pin::new(&mut self.handler).poll(cx);
+        // most handlers ask nothing
+        let Some(round) = self.call.shared_round() else {
+            return polled.map(|result| Ok(Ended::Complete(result??)));
+        };
+        match polled {
+            // a result goes before a question; what the client did wrong, before a result
+            Poll::Ready(result) => {
+                let end = round.end();
+                Poll::Ready(end.and_then(|end| match result?? {
+                    value if end.by_hand.is_none() => Ok(Ended::Complete(value)),
+                    _ => Ok(self.asks(End { questions: Vec::new(), ..end })),
+                }))
+            }
+            Poll::Pending if round.is_over(cx.waker()) => {
+                // before the handler goes, which takes its questions back
+                let end = round.end();
+                let released = self.handler.release();
+                Poll::Ready(released.and(end).map(|end| self.asks(end)))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Drop for Rounds<T> {
+    fn drop(&mut self) {
+        if let Some(round) = self.call.shared_round() {
+            // whoever asks from elsewhere learns of it; nobody waits for an answer any more
+            drop(round.end());
+        }
+    }
+}

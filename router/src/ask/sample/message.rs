@@ -1,0 +1,160 @@
+//! The messages of a conversation and their blocks.
+
+use std::mem;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::wire::{
+    content::{Content, MediaContent, MetaMap, Role, TextContent},
+    era::{self, Revision},
+};
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SamplingMessage {
+    /// Who it is by.
+    pub role: Role,
+    /// Its blocks; before 2025-11-25 each goes as a message of its own.
+    #[serde(serialize_with = "one_or_many")]
+    pub content: Vec<SamplingContent>,
+    /// `_meta`. From 2025-11-25 on.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+/// One block of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SamplingContent {
+    /// Text.
+    Text(TextContent),
+    /// An image.
+    Image(MediaContent),
+    /// Sound. From 2025-03-26 on; before, a text block takes its place.
+    Audio(MediaContent),
+    /// The model wants a tool to be called. From 2025-11-25 on.
+    ToolUse(ToolUse),
+    /// What that tool gave. From 2025-11-25 on; a message with one holds nothing else.
+    ToolResult(SampledToolResult),
+}
+
+/// A model's call of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// What the result names it by.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub input: Map<String, Value>,
+    /// `_meta`.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+/// What a tool gave that a model called.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SampledToolResult {
+    /// The [`ToolUse::id`].
+    pub tool_use_id: String,
+    /// What it gave.
+    pub content: Vec<Content>,
+    /// The same as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured_content: Option<Map<String, Value>>,
+    /// Whether it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// `_meta`.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+impl SamplingMessage {
+    /// A message of these blocks.
+    #[must_use]
+    pub fn new(role: Role, content: Vec<SamplingContent>) -> Self {
+        Self { role, content, meta: None }
+    }
+
+    /// A message of one block by the user.
+    pub fn user(content: impl Into<SamplingContent>) -> Self {
+        Self::new(Role::User, vec![content.into()])
+    }
+
+    /// A message of one block by the model.
+    pub fn assistant(content: impl Into<SamplingContent>) -> Self {
+        Self::new(Role::Assistant, vec![content.into()])
+    }
+}
+
+impl SamplingContent {
+    pub(super) fn is_of_tools(&self) -> bool {
+        matches!(self, Self::ToolUse(_) | Self::ToolResult(_))
+    }
+
+    /// Says the block the way of the session's revision, which has the same rules for the blocks of a result.
+    pub(super) fn fit(&mut self, revision: Revision) {
+        let mut block = match self {
+            Self::Text(text) => Content::Text(mem::take(text)),
+            Self::Image(media) => Content::Image(mem::take(media)),
+            Self::Audio(media) => Content::Audio(mem::take(media)),
+            // only sent where the revision is the newest
+            Self::ToolUse(_) | Self::ToolResult(_) => return,
+        };
+        era::content(&mut block, revision);
+        *self = match block {
+            Content::Text(text) => Self::Text(text),
+            Content::Image(media) => Self::Image(media),
+            Content::Audio(media) => Self::Audio(media),
+            // no block becomes one of these
+            Content::ResourceLink(_) | Content::Resource(_) => return,
+        };
+    }
+}
+
+impl From<String> for SamplingContent {
+    fn from(text: String) -> Self {
+        Self::Text(TextContent { text, ..TextContent::default() })
+    }
+}
+
+impl From<&str> for SamplingContent {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl SamplingContent {
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(block) => Some(&block.text),
+            Self::Image(_) | Self::Audio(_) | Self::ToolUse(_) | Self::ToolResult(_) => None,
+        }
+    }
+
+    pub(super) fn as_tool_result(&self) -> Option<&SampledToolResult> {
+        match self {
+            Self::ToolResult(result) => Some(result),
+            Self::Text(_) | Self::Image(_) | Self::Audio(_) | Self::ToolUse(_) => None,
+        }
+    }
+
+    pub(super) fn as_tool_use(&self) -> Option<&ToolUse> {
+        match self {
+            Self::ToolUse(call) => Some(call),
+            Self::Text(_) | Self::Image(_) | Self::Audio(_) | Self::ToolResult(_) => None,
+        }
+    }
+}
+
+/// One block stands alone, which every revision reads; several are a list.
+fn one_or_many<S: Serializer>(blocks: &[SamplingContent], serializer: S) -> Result<S::Ok, S::Error> {
+    match blocks {
+        [block] => block.serialize(serializer),
+        blocks => blocks.serialize(serializer),
+    }
+}

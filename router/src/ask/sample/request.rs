@@ -1,0 +1,289 @@
+//! A request for a completion, in the shape of 2025-11-25; older revisions are fitted.
+
+use std::mem;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{SampleError, SamplingContent, SamplingMessage};
+use crate::wire::{
+    content::Role,
+    definition::ToolDefinition,
+    era::{Feature, Revision},
+};
+
+/// A request for a completion.
+///
+/// A message of the assistant's with a [`ToolUse`](super::ToolUse) is followed by one of the user's that consists of the
+/// results, one for each use. A request that breaks this is [`SampleError::Malformed`] and is not sent.
+///
+/// ```
+/// # mod actix_mcp { pub use actix_mcp_router::{client::Client, sample}; }
+/// use actix_mcp::{Client, sample::{SampleError, SamplingRequest}};
+///
+/// async fn greet(client: Client) -> Result<String, SampleError> {
+///     let answer = client.sample(SamplingRequest::text("hello").max_tokens(10)).await?;
+///     Ok(answer.text())
+/// }
+/// ```
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SamplingRequest {
+    /// The conversation so far.
+    pub messages: Vec<SamplingMessage>,
+    /// The most tokens the completion may have; the client may take fewer. 1 000 unless set.
+    pub max_tokens: u32,
+    /// A system prompt; the client may change or drop it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// How much chance there is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Texts that end the completion.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop_sequences: Vec<String>,
+    /// Which model; the client chooses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_preferences: Option<ModelPreferences>,
+    /// Context of servers to be added. Left out from 2025-11-25 on unless the client declared `sampling.context`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_context: Option<IncludeContext>,
+    /// What the model's provider is to be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Tools the model may use. Needs `sampling.tools`, from 2025-11-25 on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDefinition>,
+    /// How it may use them. Needs `sampling.tools`, from 2025-11-25 on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+}
+
+/// Which model to take; all of it is advice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelPreferences {
+    /// Names or parts of names, the first that the client has first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<ModelHint>,
+    /// How much low cost counts, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_priority: Option<f64>,
+    /// How much speed counts, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_priority: Option<f64>,
+    /// How much ability counts, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intelligence_priority: Option<f64>,
+}
+
+/// A model's name, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModelHint {
+    /// Such as `claude-sonnet`.
+    pub name: String,
+}
+
+/// Whose context the client adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum IncludeContext {
+    /// Nobody's.
+    None,
+    /// This server's.
+    ThisServer,
+    /// That of all the client's servers.
+    AllServers,
+}
+
+/// How the model may use the tools of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "mode", rename_all = "lowercase")]
+pub enum ToolChoice {
+    /// As it likes.
+    Auto,
+    /// At least one.
+    Required,
+    /// None.
+    None,
+}
+
+impl SamplingRequest {
+    /// A request with these messages.
+    #[must_use]
+    pub fn new(messages: Vec<SamplingMessage>) -> Self {
+        Self {
+            messages,
+            max_tokens: 1_000,
+            system_prompt: None,
+            temperature: None,
+            stop_sequences: Vec::new(),
+            model_preferences: None,
+            include_context: None,
+            metadata: None,
+            tools: Vec::new(),
+            tool_choice: None,
+        }
+    }
+
+    /// A request with one message of the user's.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(vec![SamplingMessage::user(text.into())])
+    }
+
+    /// Adds a message.
+    #[must_use]
+    pub fn message(mut self, message: SamplingMessage) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// The most tokens the completion may have.
+    #[must_use]
+    pub fn max_tokens(mut self, max_tokens: u32) -> Self {
+        self.max_tokens = max_tokens;
+        self
+    }
+
+    /// A system prompt.
+    #[must_use]
+    pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// How much chance there is in it; a finite number.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Adds a text that ends the completion.
+    #[must_use]
+    pub fn stop_sequence(mut self, text: impl Into<String>) -> Self {
+        self.stop_sequences.push(text.into());
+        self
+    }
+
+    /// Which model to take.
+    #[must_use]
+    pub fn model_preferences(mut self, preferences: ModelPreferences) -> Self {
+        self.model_preferences = Some(preferences);
+        self
+    }
+
+    /// Adds a hint at a model, by a part of its name.
+    #[must_use]
+    pub fn model_hint(mut self, name: impl Into<String>) -> Self {
+        let preferences = self.model_preferences.get_or_insert_default();
+        preferences.hints.push(ModelHint { name: name.into() });
+        self
+    }
+
+    /// Asks for the context of servers.
+    #[must_use]
+    pub fn include_context(mut self, context: IncludeContext) -> Self {
+        self.include_context = Some(context);
+        self
+    }
+
+    /// Adds a tool the model may use.
+    #[must_use]
+    pub fn tool(mut self, tool: ToolDefinition) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// How the model may use the tools.
+    #[must_use]
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = Some(choice);
+        self
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = &SamplingContent> {
+        self.messages.iter().flat_map(|message| &message.content)
+    }
+
+    /// Whether it needs `sampling.tools`.
+    pub(crate) fn uses_tools(&self) -> bool {
+        !self.tools.is_empty()
+            || self.tool_choice.is_some()
+            || self.blocks().any(SamplingContent::is_of_tools)
+    }
+
+    /// Refuses what every client would have to refuse.
+    pub(crate) fn check(&self) -> Result<(), SampleError> {
+        if self.temperature.is_some_and(|temperature| !temperature.is_finite()) {
+            return Err(SampleError::Malformed("its temperature is no finite number"));
+        }
+        let preferences = self.model_preferences.iter();
+        let priorities =
+            preferences.flat_map(|it| [it.cost_priority, it.speed_priority, it.intelligence_priority]);
+        if priorities.flatten().any(|priority| !(0.0..=1.0).contains(&priority)) {
+            return Err(SampleError::Malformed("a priority is not from 0 to 1"));
+        }
+        self.check_tools().map_err(SampleError::Malformed)
+    }
+
+    /// Every use of a tool has its result in the very next message, which holds nothing else.
+    // MCP 2025-11-25 client/sampling, Message Content Constraints
+    fn check_tools(&self) -> Result<(), &'static str> {
+        // those that wait for their results
+        let mut uses: Vec<&str> = Vec::new();
+        for message in &self.messages {
+            let results: Vec<_> =
+                message.content.iter().filter_map(SamplingContent::as_tool_result).collect();
+            if !results.is_empty() && results.len() < message.content.len() {
+                return Err("a message with tool results holds something else");
+            }
+            if !results.is_empty() && message.role != Role::User {
+                return Err("tool results are in a message of the assistant, not of the user");
+            }
+            if results.is_empty() && !uses.is_empty() {
+                return Err("a tool use of the assistant is not followed by a message of tool results");
+            }
+            for result in results {
+                let Some(at) = uses.iter().position(|id| *id == result.tool_use_id) else {
+                    return Err("a tool result answers no tool use of the message before it");
+                };
+                uses.swap_remove(at);
+            }
+            if !uses.is_empty() {
+                return Err("a tool use of the assistant has no result in the message after it");
+            }
+            for used in message.content.iter().filter_map(SamplingContent::as_tool_use) {
+                if message.role != Role::Assistant {
+                    return Err("a tool use is in a message of the user, not of the assistant");
+                }
+                if uses.contains(&used.id.as_str()) {
+                    return Err("two tool uses of one message have the same id");
+                }
+                uses.push(&used.id);
+            }
+        }
+        if uses.is_empty() { Ok(()) } else { Err("the tool uses of the last message have no results") }
+    }
+
+    /// Says it the way of an older revision. What needs tools was refused before.
+    pub(crate) fn fit(&mut self, revision: Revision) {
+        for block in self.messages.iter_mut().flat_map(|message| &mut message.content) {
+            block.fit(revision);
+        }
+        if revision.has(Feature::SamplingTools) {
+            return;
+        }
+        let messages = mem::take(&mut self.messages);
+        self.messages = messages
+            .into_iter()
+            .flat_map(|SamplingMessage { role, content, .. }| {
+                content.into_iter().map(move |block| SamplingMessage {
+                    role,
+                    content: vec![block],
+                    meta: None,
+                })
+            })
+            .collect();
+    }
+}

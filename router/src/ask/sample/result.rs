@@ -1,0 +1,77 @@
+//! A completion.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        self,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
+};
+
+use super::{SamplingContent, SamplingMessage, ToolUse};
+use crate::wire::content::{MetaMap, Role};
+
+/// A completion.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SamplingResult {
+    /// Who it is by: the assistant.
+    pub role: Role,
+    /// Its blocks.
+    #[serde(deserialize_with = "from_one_or_many")]
+    pub content: Vec<SamplingContent>,
+    /// The model that made it.
+    pub model: String,
+    /// Why it ended, such as `endTurn`, `maxTokens` or `toolUse`.
+    #[serde(default)]
+    pub stop_reason: Option<String>,
+    /// `_meta`.
+    #[serde(default, rename = "_meta")]
+    pub meta: Option<MetaMap>,
+}
+
+/// The completion as the next message of its conversation.
+impl From<SamplingResult> for SamplingMessage {
+    fn from(result: SamplingResult) -> Self {
+        Self::new(result.role, result.content)
+    }
+}
+
+impl SamplingResult {
+    /// The text of it: its text blocks, one after the other.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.content.iter().filter_map(|block| block.as_text()).collect()
+    }
+
+    /// The tools the model wants to be called.
+    pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
+        self.content.iter().filter_map(|block| block.as_tool_use())
+    }
+}
+
+/// A block, or a list of blocks; told apart by the first character, so that a bad field is named.
+fn from_one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SamplingContent>, D::Error> {
+    struct Visitor;
+
+    impl<'de> de::Visitor<'de> for Visitor {
+        type Value = Vec<SamplingContent>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a content block or a list of them")
+        }
+
+        fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            SamplingContent::deserialize(MapAccessDeserializer::new(map)).map(|block| vec![block])
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+
+    deserializer.deserialize_any(Visitor)
+}

@@ -1,0 +1,124 @@
+//! The signal that a call was cancelled.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::sync::Notify;
+
+use crate::wire::{error::Shown, id::RequestId, jsonrpc::Parameters, params::Members};
+
+/// What `notifications/cancelled` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancellation {
+    /// The request that is off.
+    pub request_id: RequestId,
+    /// Why, where the client says so.
+    pub reason: Option<String>,
+}
+
+impl Cancellation {
+    /// Reads the parameters of the notification; `None` if they name no request, or not one.
+    #[must_use]
+    pub fn read(params: &Parameters) -> Option<Self> {
+        let params = params.members().ok()?;
+        let request_id = RequestId::read(params.raw("requestId")?)?;
+        // a reason that cannot be read, such as one cut inside a character, must not keep the call running
+        let reason = params.optional_text("reason", usize::MAX).ok().flatten().map(Cow::into_owned);
+        Some(Self { request_id, reason })
+    }
+}
+
+/// The client's reason as a log may show it: quoted, escaped, and cut at 100 characters.
+impl fmt::Display for Cancellation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.reason {
+            Some(reason) => Shown(reason).fmt(f),
+            None => f.write_str("no reason given"),
+        }
+    }
+}
+
+/// Tells a handler that its call was cancelled.
+///
+/// A call without this extractor is simply dropped when it is cancelled. One that extracts it is told, gets a bounded
+/// grace (2 s by default) to clean up, and is then dropped; what it returns reaches nobody.
+///
+/// Over HTTP, from 2026-07-28 on, a client cancels by going: by closing the response, or the connection. Over HTTP/1 that is
+/// noticed at once, on a server that is set to notice it; over HTTP/2 when something is written, which is within a second: a
+/// comment in a stream, and a space before an answer in JSON, whose status is 200 then. One case goes unnoticed: over HTTP/1,
+/// a client that has sent some 256 KiB of further requests behind a call and then closes without a reset. actix-web reads on
+/// when the call has been answered.
+///
+/// `Send`: it may be handed to an actor or a spawned task, for whose work it is the only signal.
+#[derive(Clone, Default)]
+pub struct Cancelled(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    fired: AtomicBool,
+    /// Set when a handler extracts the signal: only then is there a grace.
+    listening: AtomicBool,
+    reason: OnceLock<String>,
+    notify: Notify,
+}
+
+impl Cancelled {
+    /// Whether the call was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.fired.load(Ordering::Acquire)
+    }
+
+    /// The client's reason, where it gave one.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.0.reason.get().map(String::as_str)
+    }
+
+    /// Waits until the call is cancelled.
+    ///
+    /// # Cancellation
+    ///
+    /// May be dropped and called again.
+    pub async fn wait(&self) {
+        let mut notified = std::pin::pin!(self.0.notify.notified());
+        // enabled before the flag is read: a `fire` in between is not missed
+        notified.as_mut().enable();
+        if !self.is_cancelled() {
+            notified.await;
+        }
+    }
+
+    /// Fires the signal, once. Called by the session.
+    pub fn fire(&self, reason: Option<String>) {
+        if let Some(reason) = reason {
+            // only the first reason counts
+            drop(self.0.reason.set(reason));
+        }
+        self.0.fired.store(true, Ordering::Release);
+        self.0.notify.notify_waiters();
+    }
+
+    /// Notes that a handler listens, so that a cancel gives it a grace.
+    pub fn listen(&self) {
+        self.0.listening.store(true, Ordering::Release);
+    }
+
+    /// Whether a handler listens.
+    #[must_use]
+    pub fn is_listening(&self) -> bool {
+        self.0.listening.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancelled").field(&self.is_cancelled()).finish()
+    }
+}

@@ -1,0 +1,215 @@
+//! What a handler will need, found out when it is registered.
+
+use std::{any::type_name, panic::catch_unwind};
+
+use actix_web::{HttpRequest, web};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{
+    call::{
+        data::DataMap,
+        extract::{FromCall, Takes, members::Members},
+    },
+    schema::{self, Property, SchemaError},
+};
+
+/// Collects what a handler's extractors need: arguments, and values that the application must provide.
+#[derive(Debug)]
+pub struct About {
+    /// One for all arguments, so that they share their `$defs`.
+    generator: SchemaGenerator,
+    arguments: Arguments,
+    /// Whether the type that takes all arguments refuses members that it does not know.
+    is_closed: bool,
+    /// Finds the members of the one type that takes all arguments.
+    members: Option<Members>,
+    /// Whether the handler can do without its arguments.
+    optional: bool,
+    needs: Needs,
+    /// The first mistake that types do not show.
+    mistake: Option<SchemaError>,
+}
+
+#[derive(Debug)]
+enum Arguments {
+    /// The handler takes none.
+    None,
+    /// One type takes all of them.
+    Whole(serde_json::Value),
+    /// Each is a parameter.
+    Each(Vec<Property>),
+    /// Both, or two types take all of them.
+    Twice,
+}
+
+/// The values a handler needs from its application, by type.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    data: Vec<Need>,
+    logs: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    name: &'static str,
+    in_server: fn(&DataMap) -> bool,
+    in_app: fn(&HttpRequest) -> bool,
+}
+
+impl About {
+    /// What this extractor, or tuple of extractors, needs.
+    #[must_use]
+    pub fn of<A: FromCall>() -> Self {
+        let mut about = Self::new();
+        A::describe(&mut about);
+        about
+    }
+
+    pub(crate) fn new() -> Self {
+        Self {
+            generator: schema::input_generator(),
+            arguments: Arguments::None,
+            is_closed: false,
+            members: None,
+            optional: false,
+            needs: Needs::default(),
+            mistake: None,
+        }
+    }
+
+    /// The handler takes all its arguments as one `T`.
+    pub fn arguments<T: JsonSchema>(&mut self) {
+        self.arguments = match self.arguments {
+            Arguments::None => Arguments::Whole(schema::root::<T>(&mut self.generator)),
+            Arguments::Whole(_) | Arguments::Each(_) | Arguments::Twice => Arguments::Twice,
+        };
+    }
+
+    /// The same for a type of which it can be seen whether it refuses members that it does not know.
+    pub(crate) fn whole<T: JsonSchema + DeserializeOwned>(&mut self) {
+        self.arguments::<T>();
+        let closed = matches!(&self.arguments, Arguments::Whole(schema) if schema.get("additionalProperties") == Some(&Value::Bool(false)));
+        // serde refuses the first member that it does not know before it misses any; no type has one of this name. What
+        // the author wrote to read it may panic, and does so in a call again
+        let unknown = || serde_json::from_str::<T>(r#"{"\u0001":null}"#).map(drop);
+        let refused = |err: serde_json::Error| err.to_string().starts_with("unknown field");
+        self.is_closed = closed && catch_unwind(unknown).is_ok_and(|read| read.is_err_and(refused));
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// What finds the members that the type of the arguments reads.
+    pub(crate) fn members(&mut self, members: Members) {
+        self.members = Some(members);
+    }
+
+    /// The handler takes an argument of this name.
+    pub(crate) fn argument<T: JsonSchema>(&mut self, name: &'static str, doc: &'static str, required: bool) {
+        let schema = self.generator.subschema_for::<T>().to_value();
+        let property = Property { name, doc, required, schema };
+        match &mut self.arguments {
+            Arguments::None => self.arguments = Arguments::Each(vec![property]),
+            Arguments::Each(properties) => properties.push(property),
+            Arguments::Whole(_) | Arguments::Twice => self.arguments = Arguments::Twice,
+        }
+    }
+
+    /// Clients repeat the parameter that was described last in this header.
+    pub(crate) fn header(&mut self, name: &str, header: &str, is_argument: bool) {
+        if !is_argument {
+            return self.wrong_header(name, "is on a parameter that is no argument");
+        }
+        // beside an `Args`, which takes all of them, it is another mistake
+        let Arguments::Each(properties) = &mut self.arguments else { return };
+        // `true`, which is anything, has no place for it, and no type that could be repeated
+        if let Some(Value::Object(schema)) = properties.last_mut().map(|last| &mut last.schema) {
+            schema.insert(schema::headers::ANNOTATION.to_owned(), header.into());
+        } else {
+            self.wrong_header(name, "is on a value that is no string, integer or boolean");
+        }
+    }
+
+    fn wrong_header(&mut self, name: &str, why: &'static str) {
+        self.mistake.get_or_insert_with(|| SchemaError::Header { at: name.to_owned(), why });
+    }
+
+    /// The handler needs a `web::Data<T>`, of its app or of its server.
+    pub fn data<T: ?Sized + 'static>(&mut self) {
+        self.needs.data.push(Need {
+            name: type_name::<T>(),
+            in_server: |data| data.get::<T>().is_some(),
+            in_app: |request| request.app_data::<web::Data<T>>().is_some(),
+        });
+    }
+
+    /// The handler may log to its client, so that the server declares `logging`.
+    pub fn logs(&mut self) {
+        self.needs.logs = true;
+    }
+
+    /// Describes what the handler can do without.
+    pub(crate) fn optional(&mut self, describe: impl FnOnce(&mut Self)) {
+        let needed = self.needs.data.len();
+        let before = matches!(self.arguments, Arguments::None);
+        describe(self);
+        self.optional |= before && !matches!(self.arguments, Arguments::None);
+        self.needs.data.truncate(needed);
+    }
+
+    /// What a reader must find in its template; `None` if nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`finish`](Self::finish).
+    pub(crate) fn takes(self) -> (Result<Option<Takes>, SchemaError>, Needs) {
+        let (members, optional) = (self.members, self.optional);
+        let nothing = optional || matches!(self.arguments, Arguments::None);
+        let (schema, needs) = self.finish();
+        (schema.map(|schema| (!nothing).then_some(Takes { schema, members })), needs)
+    }
+
+    /// The schema of the arguments as the types say it, before it is made fit for clients; what else is needed.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaError::Header`] for a header on what is no argument that can be repeated, [`SchemaError::Twice`] if more than one parameter takes all arguments, or one does beside plain ones.
+    pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Needs) {
+        if let Some(mistake) = self.mistake {
+            return (Err(mistake), self.needs);
+        }
+        let schema = match self.arguments {
+            Arguments::None => Ok(schema::object(Vec::new(), serde_json::Map::new())),
+            Arguments::Whole(schema) => Ok(schema),
+            Arguments::Each(properties) => {
+                Ok(schema::object(properties, self.generator.take_definitions(true)))
+            }
+            Arguments::Twice => Err(SchemaError::Twice),
+        };
+        (schema, self.needs)
+    }
+}
+
+impl Needs {
+    /// The types of `web::Data` that the server does not have: over stdio these are missing, at start.
+    #[must_use]
+    pub fn missing(&self, server: &DataMap) -> Vec<&'static str> {
+        self.data.iter().filter(|need| !(need.in_server)(server)).map(|need| need.name).collect()
+    }
+
+    /// The types of `web::Data` that neither this request's app nor the server has.
+    #[must_use]
+    pub fn missing_in(&self, request: &HttpRequest, server: &DataMap) -> Vec<&'static str> {
+        let missing = |need: &&Need| !(need.in_app)(request) && !(need.in_server)(server);
+        self.data.iter().filter(missing).map(|need| need.name).collect()
+    }
+
+    /// Whether the handler may log to its client.
+    #[must_use]
+    pub fn logging(&self) -> bool {
+        self.logs
+    }
+}

@@ -1,0 +1,138 @@
+//! Extractors: what a handler's parameters are made of, as in actix-web.
+//!
+//! An extractor reads the [`Call`] and nothing else. Those that need actix-web are in `web.rs`, those that know the
+//! client are in `session.rs`; a handler's own arguments are [`Args`].
+
+use std::future::{Future, ready};
+
+use crate::{
+    call::{Call, cancelled::Cancelled},
+    wire::error::{ErrorCode, McpError, Shown},
+};
+
+mod about;
+mod args;
+mod members;
+mod probe;
+mod session;
+mod trace;
+mod web;
+mod whole;
+
+pub use about::{About, Needs};
+pub use args::{Args, Arguments};
+pub(crate) use args::{Fields, argument, bad, cut, in_one_line, of_nothing};
+pub(crate) use members::{Takes, Unmatched};
+pub use session::{Meta, Session};
+pub use trace::TraceContext;
+pub use web::{FromMiddleware, Http};
+pub(crate) use whole::rewritten;
+
+/// A value that is taken from a call: a parameter of a handler.
+///
+/// ```
+/// # mod actix_mcp { pub use actix_mcp_router::{call::Call, error::McpError, extract::FromCall}; }
+/// use actix_mcp::{Call, FromCall, McpError};
+///
+/// /// What the client calls itself.
+/// struct ClientName(String);
+///
+/// impl FromCall for ClientName {
+///     async fn from_call(call: &Call) -> Result<Self, McpError> {
+///         Ok(Self(call.peer().info.name.clone()))
+///     }
+/// }
+/// ```
+///
+/// `testing::TestCall` of the facade makes a call for its unit test.
+///
+/// Never give an extractor `Deserialize` and `JsonSchema`: under `#[tool]` it could then be an argument as well, and the
+/// compiler refuses to choose.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be extracted from a call",
+    label = "not an extractor",
+    note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, `Handle`, `Uri`, an `Option` or a tuple of them, and types of your own that implement `FromCall`",
+    note = "`FromMiddleware<T>` takes the place of `web::ReqData<T>`, and `Http` that of `HttpRequest`",
+    note = "an argument of a tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`",
+    note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `Typed`"
+)]
+pub trait FromCall: Sized + 'static {
+    /// Says, when the handler is registered, what this extractor will need. One that takes others inside passes on what they
+    /// say: `Args::<T>::describe(about)`.
+    ///
+    /// By default it needs nothing, and may log, since it could take a [`Log`](crate::call::log::Log) from the call: the server then
+    /// declares the capability `logging`. An extractor that does not log says so by an empty `describe`.
+    fn describe(about: &mut About) {
+        about.logs();
+    }
+
+    /// Takes the value from the call.
+    ///
+    /// # Errors
+    ///
+    /// The handler is not run. -32602 is the client's fault: for a tool it becomes a result with `isError` whose text is
+    /// the message, so that the model can correct its call; for everything else it is the answer. -32603 is our own: its
+    /// message goes to the log, the client reads "internal error". Any other error is the answer.
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>>;
+}
+
+/// `None` where the value cannot be extracted, for whatever reason.
+impl<T: FromCall> FromCall for Option<T> {
+    fn describe(about: &mut About) {
+        about.optional(T::describe);
+    }
+
+    async fn from_call(call: &Call) -> Result<Self, McpError> {
+        Ok(T::from_call(call).await.ok())
+    }
+}
+
+/// Gives the call a grace when it is cancelled.
+impl FromCall for Cancelled {
+    fn describe(_: &mut About) {}
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        call.cancelled().listen();
+        ready(Ok(call.cancelled().clone()))
+    }
+}
+
+/// What the client is told of an extractor's error: the text of an internal one stays in the log.
+pub(crate) fn told(call: &Call, err: McpError) -> McpError {
+    if err.code != ErrorCode::INTERNAL_ERROR {
+        return err;
+    }
+    log::error!("what {} takes cannot be extracted: {}", Shown(call.target()), err.message);
+    McpError::internal()
+}
+
+macro_rules! tuple {
+    ($($param:ident)*) => {
+        /// Extracted one after the other.
+        impl<$($param: FromCall,)*> FromCall for ($($param,)*) {
+            #[allow(unused_variables)]
+            fn describe(about: &mut About) {
+                $($param::describe(about);)*
+            }
+
+            #[allow(unused_variables, clippy::unused_async, clippy::unused_unit)]
+            async fn from_call(call: &Call) -> Result<Self, McpError> {
+                Ok(($($param::from_call(call).await?,)*))
+            }
+        }
+    };
+}
+
+tuple! {}
+tuple! { A }
+tuple! { A B }
+tuple! { A B C }
+tuple! { A B C D }
+tuple! { A B C D E }
+tuple! { A B C D E F }
+tuple! { A B C D E F G }
+tuple! { A B C D E F G H }
+tuple! { A B C D E F G H I }
+tuple! { A B C D E F G H I J }
+tuple! { A B C D E F G H I J K }
+tuple! { A B C D E F G H I J K L }

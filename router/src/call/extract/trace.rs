@@ -1,0 +1,77 @@
+//! The trace that a request is part of.
+
+use std::future::{Future, ready};
+
+use crate::{
+    call::{
+        Call,
+        extract::{About, FromCall, Meta},
+    },
+    wire::error::McpError,
+};
+
+/// The trace that a request is part of, as its `_meta` says: W3C Trace Context and Baggage, at every revision.
+///
+/// The values are the client's own and are not parsed. What no HTTP header could hold is taken for absent, so that they may
+/// be passed on as they are.
+///
+/// ```
+/// use actix_mcp_router::extract::TraceContext;
+///
+/// async fn tool(trace: TraceContext) {
+///     for (name, value) in trace.headers() {
+///         // request = request.insert_header((name, value));
+///         # let _ = (name, value);
+///     }
+/// }
+/// ```
+// MCP 2026-07-28 basic, _meta: OpenTelemetry trace context
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceContext {
+    /// Which trace, and which of its spans is the request's parent.
+    pub traceparent: Option<String>,
+    /// What tracing systems add to it.
+    pub tracestate: Option<String>,
+    /// What the application passes along the trace.
+    pub baggage: Option<String>,
+}
+
+impl TraceContext {
+    /// What there is, as the headers of a request of one's own that belongs to the same trace.
+    ///
+    /// A `tracestate` without a `traceparent` means nothing and is left out (W3C Trace Context, 3.3).
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let state = self.tracestate.as_deref().filter(|_| self.traceparent.is_some());
+        let all = [
+            ("traceparent", self.traceparent.as_deref()),
+            ("tracestate", state),
+            ("baggage", self.baggage.as_deref()),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+impl Meta {
+    /// The trace that the request is part of.
+    #[must_use]
+    pub fn trace(&self) -> TraceContext {
+        let text = |key| {
+            let text = self.get::<String>(key).ok().flatten();
+            text.filter(|text| !text.is_empty() && text.bytes().all(|byte| matches!(byte, b' '..=b'~')))
+        };
+        TraceContext {
+            traceparent: text("traceparent"),
+            tracestate: text("tracestate"),
+            baggage: text("baggage"),
+        }
+    }
+}
+
+impl FromCall for TraceContext {
+    fn describe(_: &mut About) {}
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        ready(Ok(Meta::of(call).trace()))
+    }
+}

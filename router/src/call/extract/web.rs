@@ -1,0 +1,107 @@
+//! Extractors that know actix-web: the app's data, the request's head, and what middleware left in the request.
+
+use std::{
+    any::type_name,
+    future::{Future, ready},
+    net::SocketAddr,
+};
+
+use actix_web::{
+    HttpMessage, HttpRequest,
+    dev::RequestHead,
+    http::{Uri, header::HeaderMap},
+    web,
+};
+
+use crate::{
+    call::{
+        Call,
+        extract::{About, FromCall},
+    },
+    wire::error::{ErrorCode, McpError},
+};
+
+/// The application's mistake: logged in full, told as "internal error".
+fn lacks(what: String) -> McpError {
+    McpError::new(ErrorCode::INTERNAL_ERROR, what)
+}
+
+/// The app's own data, innermost scope first, as in actix-web; else what was given to the server, which is all there is
+/// over stdio.
+impl<T: ?Sized + 'static> FromCall for web::Data<T> {
+    fn describe(about: &mut About) {
+        about.data::<T>();
+    }
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        let app = call.http().and_then(|request| request.app_data::<Self>().cloned());
+        let found = app.or_else(|| call.data::<T>().map(Self::from));
+        ready(found.ok_or_else(|| {
+            lacks(format!("neither the app nor the server has a `web::Data<{}>`", type_name::<T>()))
+        }))
+    }
+}
+
+/// The HTTP request that carries the call.
+///
+/// Over stdio there is none and the call fails; an `Option<Http>` is `None` there.
+#[derive(Clone, Debug)]
+pub struct Http(HttpRequest);
+
+impl Http {
+    /// Method, URI, version and headers.
+    #[must_use]
+    pub fn head(&self) -> &RequestHead {
+        self.0.head()
+    }
+
+    /// The URI.
+    #[must_use]
+    pub fn uri(&self) -> &Uri {
+        self.0.uri()
+    }
+
+    /// The headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        self.0.headers()
+    }
+
+    /// The other end of the connection: the client, or the last proxy before us.
+    #[must_use]
+    pub fn peer_addr(&self) -> Option<SocketAddr> {
+        self.0.peer_addr()
+    }
+
+    /// The request itself.
+    #[must_use]
+    pub fn request(&self) -> &HttpRequest {
+        &self.0
+    }
+}
+
+impl FromCall for Http {
+    fn describe(_: &mut About) {}
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        let request = call.http().cloned().map(Self);
+        ready(request.ok_or_else(|| lacks("there is no HTTP request on this transport".to_owned())))
+    }
+}
+
+/// A value that middleware inserted into the request's extensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FromMiddleware<T>(pub T);
+
+impl<T: Clone + 'static> FromCall for FromMiddleware<T> {
+    fn describe(_: &mut About) {}
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        let value = call.http().and_then(|request| request.extensions().get::<T>().cloned());
+        ready(
+            value.map(Self).ok_or_else(|| {
+                lacks(format!("no middleware has put a `{}` into the request", type_name::<T>()))
+            }),
+        )
+    }
+}

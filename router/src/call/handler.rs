@@ -1,0 +1,66 @@
+//! Handlers: async functions whose parameters are all extractors, as in actix-web.
+//!
+//! A handler is `Send + Sync`, its future need not be. It is kept erased as a `Run` of what it results in: a tool's
+//! result, a prompt's messages, a resource's contents, or completion values.
+
+use std::{future::Future, sync::Arc};
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::{call::Call, wire::error::McpError};
+
+/// An async function of extractors: an `async fn` or a closure that returns a future, with at most 12 parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an async function whose parameters are all extractors",
+    label = "not a handler",
+    note = "a handler is an `async fn` of at most 12 parameters, or a closure that returns a future",
+    note = "it is kept in the server, so it must be `Send + Sync + 'static`; its future need not be `Send`"
+)]
+pub trait Handler<Args>: Send + Sync + 'static {
+    /// What the future results in.
+    type Output;
+    /// The future; it stays on its worker.
+    type Future: Future<Output = Self::Output> + 'static;
+
+    /// Calls the function.
+    fn call(&self, args: Args) -> Self::Future;
+}
+
+macro_rules! handler {
+    ($($param:ident)*) => {
+        impl<Func, Fut, $($param,)*> Handler<($($param,)*)> for Func
+        where
+            Func: Fn($($param),*) -> Fut + Send + Sync + 'static,
+            Fut: Future + 'static,
+        {
+            type Output = Fut::Output;
+            type Future = Fut;
+
+            #[inline]
+            #[allow(non_snake_case)]
+            fn call(&self, ($($param,)*): ($($param,)*)) -> Self::Future {
+                (self)($($param,)*)
+            }
+        }
+    };
+}
+
+handler! {}
+handler! { A }
+handler! { A B }
+handler! { A B C }
+handler! { A B C D }
+handler! { A B C D E }
+handler! { A B C D E F }
+handler! { A B C D E F G }
+handler! { A B C D E F G H }
+handler! { A B C D E F G H I }
+handler! { A B C D E F G H I J }
+handler! { A B C D E F G H I J K }
+handler! { A B C D E F G H I J K L }
+
+/// A handler with its extractors and its output's conversion erased; `R` is what dispatch needs of it.
+pub(crate) trait Run<R>: Send + Sync {
+    /// Extracts, calls, converts. One allocation: the box.
+    fn run(self: Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<R, McpError>>;
+}

@@ -1,0 +1,155 @@
+//! The way from a call back to its session.
+//!
+//! A handler never sees a session, a stream or a wire id: it holds a [`Link`], which carries its call's token. Once the
+//! call has ended, whatever the link is given reaches nobody.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use futures_util::future::BoxFuture;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use crate::{
+    call::{Origin, cancelled::Cancelled},
+    wire::{
+        era::Revision,
+        error::McpError,
+        peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
+    },
+};
+
+/// One call's way back to its session; implemented by the session actor, and by tests.
+pub trait Link: fmt::Debug + Send + Sync + 'static {
+    /// Waits until the call's stream has room for a message of this many bytes.
+    ///
+    /// Returns at once when the call has ended or has no reader, and without room when the stream has not moved for a
+    /// second; the message is then handed over all the same and the oldest goes.
+    fn room(&self, bytes: usize) -> BoxFuture<'static, Room>;
+
+    /// The room there is now, without waiting.
+    fn try_room(&self, bytes: usize) -> Room;
+
+    /// Hands one notification of this call, as JSON without a newline, to the call's stream. Never waits.
+    fn emit(&self, json: Bytes, room: Room);
+
+    /// The same for one that must arrive: it never goes to make room for others. Who hands it over bounds how many there are.
+    fn deliver(&self, json: Bytes, room: Room) {
+        self.emit(json, room);
+    }
+
+    /// Sends a request to the client on the call's stream.
+    fn ask(&self, question: Question, room: Room) -> Asked;
+
+    /// Closes the call's stream for polling, where the revision and the transport know that; otherwise nothing.
+    fn close_stream(&self);
+
+    /// Whether the call is still in flight, as far as this side knows. A `false` is final.
+    fn is_live(&self) -> bool;
+}
+
+/// A call that has no session: what it is given reaches nobody, and a question is answered with [`AskError::Gone`].
+///
+/// Calls of unit tests have it: `testing::TestCall` of the facade makes one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLink;
+
+impl Link for NoLink {
+    fn room(&self, _: usize) -> BoxFuture<'static, Room> {
+        Box::pin(std::future::ready(Room::default()))
+    }
+
+    fn try_room(&self, _: usize) -> Room {
+        Room::default()
+    }
+
+    fn emit(&self, _: Bytes, _: Room) {}
+
+    fn ask(&self, _: Question, _: Room) -> Asked {
+        let (answer, receiver) = oneshot::channel();
+        // the receiver is in our hands: it cannot be gone
+        drop(answer.send(Err(AskError::Gone)));
+        Asked { answer: receiver, withdraw: Box::new(|| ()) }
+    }
+
+    fn close_stream(&self) {}
+
+    fn is_live(&self) -> bool {
+        false
+    }
+}
+
+impl Origin {
+    /// The origin of a call that belongs to no session, at the newest revision: for unit tests.
+    #[must_use]
+    pub fn detached() -> Self {
+        let nobody = Peer::new(
+            Revision::LATEST_HANDSHAKE,
+            ClientCapabilities::default(),
+            Implementation::default(),
+            None,
+        );
+        Self {
+            peer: Arc::new(nobody),
+            link: Arc::new(NoLink),
+            cancelled: Cancelled::default(),
+            principal: None,
+            http: None,
+        }
+    }
+}
+
+/// A share of a stream's queue, given back when the message that holds it leaves the queue.
+#[derive(Debug, Default)]
+pub struct Room(pub Option<OwnedSemaphorePermit>);
+
+/// A request to the client, before the session has given it an id.
+#[derive(Debug)]
+pub struct Question {
+    /// The method, such as `elicitation/create`.
+    pub method: &'static str,
+    /// Its parameters, encoded for the session's revision.
+    pub params: Bytes,
+    /// What the client must have declared; all of them.
+    pub needs: &'static [ClientCapability],
+    /// How long to wait, where the author said so; the session's own limit otherwise.
+    pub timeout: Option<Duration>,
+}
+
+/// A question that is on its way.
+pub struct Asked {
+    /// The client's `result` as JSON text, or why there is none. Dropped by the session when the call ends.
+    pub answer: oneshot::Receiver<Result<ByteString, AskError>>,
+    /// Takes the question back: the client is told, a later answer is ignored. Does nothing once it was answered.
+    pub withdraw: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked").finish_non_exhaustive()
+    }
+}
+
+/// Why a server-to-client request has no result.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The client did not declare what the request needs, or the session's revision lacks it. Nothing was sent.
+    #[error("the client does not support {0}")]
+    Unsupported(ClientCapability),
+    /// The client did not answer in time and was told that the request is off.
+    #[error("the client did not answer in time")]
+    TimedOut,
+    /// The client answered with an error.
+    #[error("the client answered with an error: {0}")]
+    Refused(#[source] McpError),
+    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
+    #[error("too many requests to the client are open (the limit is {limit})")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+    /// The call that asked has ended.
+    #[error("the call has ended")]
+    Gone,
+}

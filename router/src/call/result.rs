@@ -1,0 +1,298 @@
+//! What a tool returns, and what becomes of it.
+//!
+//! Three ways out of a tool: a result; a result with `isError`, which the model reads; a protocol error ([`McpError`]).
+
+use std::{any::Any, error::Error, fmt};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{
+    ask::rounds::InputRequired,
+    call::failure,
+    catalog::authored,
+    schema::{self, Checked, SchemaError},
+    wire::{
+        content::{Content, MetaMap},
+        error::McpError,
+    },
+};
+
+/// The result of a tool, in the shape of the newest revision.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The blocks the model reads, in order.
+    pub content: Vec<Content>,
+    /// The result for programs, as JSON: what the tool's output schema describes. From 2025-06-18 on.
+    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Box<RawValue>>,
+    /// The tool failed, and `content` says how.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+impl ToolResult {
+    /// A result without content.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new().content(Content::text(text))
+    }
+
+    /// A failure that the model reads.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Adds a block of content.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<Content>) -> Self {
+        self.content.push(content.into());
+        self
+    }
+
+    /// Gives the structured content. If no content was added when the tool returns, its JSON text becomes the content,
+    /// for clients that do not know structured content.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON, such as a map whose keys are no strings.
+    // MCP 2025-11-25 server/tools, Structured Content: SHOULD also return the serialized JSON in a text block
+    pub fn structured(mut self, value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        self.structured = Some(to_raw_value(value)?);
+        Ok(self)
+    }
+
+    /// Adds a member of `_meta`.
+    ///
+    /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or characters
+    /// that no key has) is left out, and the log says why.
+    // MCP 2025-11-25 basic, _meta: Key name format
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        let key = key.into();
+        match authored::wrong_key(&key) {
+            Some(why) => log::error!("{key:?} is left out of a result's `_meta`: {why}"),
+            None => drop(self.meta.get_or_insert_default().insert(key, value.into())),
+        }
+        self
+    }
+}
+
+/// A schema of structured content, derived from a tool's result type.
+#[derive(Clone, Debug)]
+pub struct OutputSchema(pub(crate) Result<Checked, SchemaError>);
+
+impl OutputSchema {
+    /// The schema of `T` as it is serialized.
+    #[must_use]
+    pub fn of<T: JsonSchema>() -> Self {
+        Self(schema::derived_output::<T>())
+    }
+}
+
+/// A type that a tool can return.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "no result of a tool",
+    note = "return `Json(value)` (`actix_mcp::Json`, not `web::Json`), if it is a `Vec`, an `Option`, a map, or a type of your own that derives `serde::Serialize` and `schemars::JsonSchema`",
+    note = "or return text, a number, `bool`, `()`, `Content`, `Vec<Content>`, `ToolResult`, or a `Result` of one of them"
+)]
+pub trait IntoToolResult {
+    /// The schema of the structured content, where every result has some.
+    fn output_schema() -> Option<OutputSchema> {
+        None
+    }
+
+    /// Converts what the tool returned.
+    ///
+    /// # Errors
+    ///
+    /// A protocol error: the request failed, rather than the tool.
+    fn into_tool_result(self) -> Result<ToolResult, McpError>;
+
+    /// What is to be asked before there is a result. Not for use by hand.
+    #[doc(hidden)]
+    fn take_input_required(&mut self) -> Option<InputRequired> {
+        None
+    }
+
+    /// What the log says of a handler that failed, which is one that returned an `Err`. Not for use by hand.
+    #[doc(hidden)]
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}
+
+impl IntoToolResult for ToolResult {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(self)
+    }
+}
+
+/// No content.
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::new())
+    }
+}
+
+impl IntoToolResult for Content {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::new().content(self))
+    }
+}
+
+impl IntoToolResult for Vec<Content> {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult { content: self, ..ToolResult::new() })
+    }
+}
+
+macro_rules! as_text {
+    ($($kind:ty)*) => {$(
+        /// Its text.
+        impl IntoToolResult for $kind {
+            fn into_tool_result(self) -> Result<ToolResult, McpError> {
+                Ok(ToolResult::text(self.to_string()))
+            }
+        }
+    )*};
+}
+
+as_text! { &'static str bool char i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 }
+
+impl IntoToolResult for String {
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::text(self))
+    }
+}
+
+/// A result for programs: structured content, described by the schema of `T`, with its JSON as text beside it.
+///
+/// The revisions up to 2025-11-25 know only objects as structured content: of any other `T` they are sent the text alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+/// A type that can be a tool's structured content: `Serialize` and `JsonSchema`. Implemented for all that are both.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the structured content of a tool: it needs both `Serialize` and `JsonSchema`",
+    label = "lacks `Serialize` or `JsonSchema`",
+    note = "add `#[derive(serde::Serialize, schemars::JsonSchema)]` to your type: `{Self}`, or what is in it"
+)]
+pub trait Structured: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> Structured for T {}
+
+impl<T: Structured> IntoToolResult for Json<T> {
+    fn output_schema() -> Option<OutputSchema> {
+        Some(OutputSchema::of::<T>())
+    }
+
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        Ok(ToolResult::new().structured(&self.0).unwrap_or_else(|err| {
+            log::error!("a tool's result has no JSON: {err}");
+            unusable()
+        }))
+    }
+}
+
+/// What the model reads where the tool's result was our, or the author's, mistake.
+pub(crate) fn unusable() -> ToolResult {
+    ToolResult::error("the tool gave a result that does not have the form it declares")
+}
+
+impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
+    fn output_schema() -> Option<OutputSchema> {
+        T::output_schema()
+    }
+
+    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+        match self {
+            Ok(value) => value.into_tool_result(),
+            Err(err) => err.into_tool_error(),
+        }
+    }
+
+    fn take_input_required(&mut self) -> Option<InputRequired> {
+        self.as_mut().ok()?.take_input_required()
+    }
+
+    fn failure(&self) -> Option<String> {
+        match self {
+            Ok(value) => value.failure(),
+            Err(error) => Some(error.log_text()),
+        }
+    }
+}
+
+/// A type that a tool can fail with: every `Display + 'static`.
+///
+/// An [`McpError`] (itself, or directly in a `Box<dyn Error>` or an `anyhow::Error`, under any `context`) is a protocol
+/// error. It is not looked for among an error's sources: there it may be what *the client* answered to a question.
+///
+/// The model reads the outermost text alone. Every failed tool is one line in the server's log, at the level `warn`, with all
+/// its causes: line breaks are escaped, after 2 000 bytes it is cut, and what a client said in place of an answer is left out.
+/// Whatever else an error says goes there, so it must hold no secrets. The causes of an error type of your own are found
+/// under `#[tool]`; `Tool::new` sees no more of it than its `Display`, so give it back as an `anyhow::Error` or a
+/// `Box<dyn Error>`, whose causes are always found. Arguments that do not fit are the client's fault and are not logged, nor
+/// is a [`ToolResult::error`], which is a result.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool's error",
+    label = "does not implement `Display`",
+    note = "derive `thiserror::Error` for `{Self}`, or implement `Display`; or use `String`, `anyhow::Error` or `McpError`"
+)]
+pub trait ToolError: 'static {
+    /// The result that the model reads: the error's `Display`, which of an `anyhow::Error` is its outermost text.
+    ///
+    /// # Errors
+    ///
+    /// The [`McpError`] that it is.
+    fn into_tool_error(self) -> Result<ToolResult, McpError>;
+
+    /// What the log says of it, in one line: the name of its type, unless the type says more.
+    fn log_text(&self) -> String {
+        std::any::type_name::<Self>().to_owned()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: fmt::Display + 'static> ToolError for E {
+    fn into_tool_error(self) -> Result<ToolResult, McpError> {
+        match within::<McpError>(&self) {
+            Some(err) => Err(err.clone()),
+            None => Ok(ToolResult::error(self.to_string())),
+        }
+    }
+
+    fn log_text(&self) -> String {
+        failure::chain(self)
+    }
+}
+
+/// The error of this type that an error is: itself, or directly in a box or an `anyhow::Error`.
+///
+/// The type is known at compile time, so that for most this costs nothing.
+pub(crate) fn within<T: Error + Send + Sync + 'static>(err: &dyn Any) -> Option<&T> {
+    fn boxed<E: ?Sized + 'static>(err: &dyn Any) -> Option<&E> {
+        err.downcast_ref::<Box<E>>().map(|boxed| &**boxed)
+    }
+    #[cfg(feature = "anyhow")]
+    if let Some(err) = err.downcast_ref::<anyhow::Error>() {
+        return err.downcast_ref();
+    }
+    err.downcast_ref()
+        .or_else(|| boxed::<dyn Error>(err)?.downcast_ref())
+        .or_else(|| boxed::<dyn Error + Send>(err)?.downcast_ref())
+        .or_else(|| boxed::<dyn Error + Send + Sync>(err)?.downcast_ref())
+}

@@ -1,0 +1,346 @@
+//! Prompts: messages that a person picks, filled in with arguments.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    call::{
+        Call,
+        erased::erase,
+        extract::{About, FromCall, Needs},
+        failure::failed,
+        handler::{Handler, Run},
+    },
+    catalog::{
+        Entry,
+        completion::{Completer, Completers},
+        definition_json,
+    },
+    schema::SchemaError,
+    wire::{
+        content::{Content, Icon, MetaMap, Role},
+        definition::{PromptArgument, PromptDefinition},
+        era::{self, Revision},
+        error::McpError,
+    },
+};
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PromptMessage {
+    /// Whose message it is.
+    pub role: Role,
+    /// What it says.
+    pub content: Content,
+}
+
+impl PromptMessage {
+    /// A message of the person.
+    pub fn user(content: impl Into<Content>) -> Self {
+        Self { role: Role::User, content: content.into() }
+    }
+
+    /// A message of the model.
+    pub fn assistant(content: impl Into<Content>) -> Self {
+        Self { role: Role::Assistant, content: content.into() }
+    }
+}
+
+/// What `prompts/get` results in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PromptResult {
+    /// What the prompt is for; the definition's description if the handler gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The messages, in order.
+    pub messages: Vec<PromptMessage>,
+}
+
+/// What a prompt's handler can return.
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot return `{Self}`",
+    label = "no result of a prompt",
+    note = "return `String` (one message of the user), `PromptMessage`, `Vec<PromptMessage>`, `PromptResult`, or a `Result` of one of them"
+)]
+pub trait IntoPromptResult {
+    /// Converts what the handler returned.
+    ///
+    /// # Errors
+    ///
+    /// What the client is answered instead.
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError>;
+}
+
+impl IntoPromptResult for PromptResult {
+    fn into_prompt_result(self, _: &Call) -> Result<PromptResult, McpError> {
+        Ok(self)
+    }
+}
+
+impl IntoPromptResult for Vec<PromptMessage> {
+    fn into_prompt_result(self, _: &Call) -> Result<PromptResult, McpError> {
+        Ok(PromptResult { description: None, messages: self })
+    }
+}
+
+impl IntoPromptResult for PromptMessage {
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
+        vec![self].into_prompt_result(call)
+    }
+}
+
+/// One message of the user.
+impl IntoPromptResult for String {
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
+        PromptMessage::user(self).into_prompt_result(call)
+    }
+}
+
+/// One message of the user.
+impl IntoPromptResult for &'static str {
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
+        PromptMessage::user(self).into_prompt_result(call)
+    }
+}
+
+/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::ask::elicit::ElicitError)) is answered
+/// with -32603 and goes to the log.
+impl<T: IntoPromptResult, E: fmt::Display + 'static> IntoPromptResult for Result<T, E> {
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
+        match self {
+            Ok(value) => value.into_prompt_result(call),
+            Err(error) => Err(failed(call, &error)),
+        }
+    }
+}
+
+/// A handler that can be a prompt: its parameters are extractors, and what it returns are messages.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an async function whose parameters are all extractors",
+    label = "not a handler",
+    note = "a handler is an `async fn` of at most 12 parameters, or a closure that returns a future"
+)]
+pub trait PromptHandler<Args>: Send + Sync + 'static {
+    #[doc(hidden)]
+    fn into_prompt(self, name: String) -> Prompt;
+}
+
+impl<F, A> PromptHandler<A> for F
+where
+    F: Handler<A>,
+    F::Output: IntoPromptResult,
+    A: FromCall,
+{
+    fn into_prompt(self, name: String) -> Prompt {
+        Prompt::of(name, About::of::<A>(), erase::<PromptResult, F, A>(self))
+    }
+}
+
+/// A prompt: an async function of extractors, with a name.
+#[derive(Clone)]
+pub struct Prompt {
+    definition: PromptDefinition,
+    /// What is wrong with the handler's arguments, reported when the prompt is registered.
+    mistake: Option<SchemaError>,
+    /// An argument that the handler does not take as a string, reported likewise.
+    no_string: Option<String>,
+    needs: Needs,
+    completers: Completers,
+    run: Arc<dyn Run<PromptResult>>,
+}
+
+impl Prompt {
+    /// A prompt of this name. Its handler gives back a text, a [`PromptMessage`] or a `Vec` of them, a [`PromptResult`], or a
+    /// `Result` of one of these; an error is logged and told as -32603, unless it is an `McpError` or a question's.
+    ///
+    /// Its arguments are the members of `T`, if the handler takes an [`Args<T>`](crate::call::extract::Args). Clients send
+    /// strings only, so these are what the members should be; required are those without a default.
+    #[must_use]
+    pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
+    where
+        F: PromptHandler<A>,
+        A: 'static,
+    {
+        F::into_prompt(handler, name.into())
+    }
+
+    fn of(name: String, about: About, run: Arc<dyn Run<PromptResult>>) -> Self {
+        let (schema, needs) = about.finish();
+        let (arguments, no_string, mistake) = match schema {
+            Ok(schema) => (arguments(&schema), no_string(&schema), None),
+            Err(mistake) => (Vec::new(), None, Some(mistake)),
+        };
+        let definition = PromptDefinition {
+            name,
+            title: None,
+            description: None,
+            arguments,
+            icons: Vec::new(),
+            meta: None,
+        };
+        Self { definition, mistake, no_string, needs, completers: Completers::default(), run }
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.definition.title = Some(title.into());
+        self
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.definition.description = Some(description.into());
+        self
+    }
+
+    /// Adds an argument that must be given, or describes one that the handler's types tell of.
+    #[must_use]
+    pub fn argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        self.with_argument(name.into(), description.into(), true)
+    }
+
+    /// The same for an argument that may be left out.
+    #[must_use]
+    pub fn optional_argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        self.with_argument(name.into(), description.into(), false)
+    }
+
+    fn with_argument(mut self, name: String, description: String, required: bool) -> Self {
+        let argument = PromptArgument { name, title: None, description: Some(description), required };
+        match self.definition.arguments.iter_mut().find(|known| known.name == argument.name) {
+            Some(known) => *known = argument,
+            None => self.definition.arguments.push(argument),
+        }
+        self
+    }
+
+    /// Completes the values of an argument.
+    #[must_use]
+    pub fn complete<F, A>(mut self, argument: impl Into<String>, completer: F) -> Self
+    where
+        F: Completer<A>,
+        A: 'static,
+    {
+        self.completers.add(argument.into(), completer.into_completer());
+        self
+    }
+
+    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
+    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
+        self
+    }
+
+    /// The prompt as lists show it.
+    #[must_use]
+    pub fn definition(&self) -> &PromptDefinition {
+        &self.definition
+    }
+
+    /// What the prompt's handler needs from its application.
+    #[must_use]
+    pub fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    pub(crate) fn mistake(&self) -> Option<&SchemaError> {
+        self.mistake.as_ref()
+    }
+
+    pub(crate) fn no_string(&self) -> Option<&str> {
+        self.no_string.as_deref()
+    }
+
+    pub(crate) fn completers(&self) -> &Completers {
+        &self.completers
+    }
+
+    /// Whether the arguments of a call are all strings and none is missing.
+    ///
+    /// # Errors
+    ///
+    /// -32602 that names the argument.
+    pub(crate) fn check(&self, arguments: &str) -> Result<(), McpError> {
+        let given: serde_json::Map<String, Value> = serde_json::from_str(arguments)
+            .map_err(|_| McpError::invalid_params("`arguments` is not an object"))?;
+        if let Some((name, _)) = given.iter().find(|(_, value)| !value.is_string()) {
+            return Err(McpError::invalid_params(format!(
+                "argument {} is not a string",
+                crate::wire::error::Shown(name)
+            )));
+        }
+        let missing = |argument: &&PromptArgument| argument.required && !given.contains_key(&argument.name);
+        match self.definition.arguments.iter().find(missing) {
+            Some(argument) => {
+                Err(McpError::invalid_params(format!("argument {:?} is missing", argument.name)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Runs the handler.
+    pub(crate) fn run(&self) -> Arc<dyn Run<PromptResult>> {
+        Arc::clone(&self.run)
+    }
+}
+
+/// The arguments that a schema describes.
+fn arguments(schema: &Value) -> Vec<PromptArgument> {
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let required = |name: &str| {
+        let names = schema.get("required").and_then(Value::as_array);
+        names.is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let argument = |(name, property): (&String, &Value)| PromptArgument {
+        name: name.clone(),
+        title: text(property, "title"),
+        description: text(property, "description"),
+        required: required(name),
+    };
+    properties.into_iter().flatten().map(argument).collect()
+}
+
+/// The first argument whose type is named and is never a string.
+fn no_string(schema: &Value) -> Option<String> {
+    let takes = |property: &Value| match property.get("type") {
+        Some(Value::String(kind)) => kind == "string",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+        // a reference, a choice, or anything at all
+        _ => true,
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().find(|(_, property)| !takes(property)).map(|(name, _)| name.clone())
+}
+
+impl Entry for Prompt {
+    const LIST: &'static str = "prompts";
+
+    fn key(&self) -> &str {
+        &self.definition.name
+    }
+
+    fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes> {
+        definition_json(&self.definition, era::prompt, revision)
+    }
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt").field("name", &self.definition.name).finish_non_exhaustive()
+    }
+}

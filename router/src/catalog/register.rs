@@ -1,0 +1,418 @@
+//! What a router offers: adding and removing tools, prompts, resources and templates, at any time.
+//!
+//! Whoever builds a server uses [`Router::tool`] and the like, which panic with the author's line; whoever adds to a
+//! running one uses [`Router::add_tool`] and the like. A change is announced after it took effect.
+
+use crate::{
+    call::extract::{Takes, Unmatched},
+    catalog::{
+        Catalog, Entry, authored,
+        prompt::Prompt,
+        resource::Resource,
+        resource_template::ResourceTemplate,
+        tool::{IntoTool, InvalidTool, Tool},
+        uri_template::InvalidTemplate,
+    },
+    schema::SchemaError,
+    serve::router::{Capability, Router},
+    wire::change::Change,
+};
+
+/// Why something cannot be registered: an author's mistake.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddError {
+    /// The name, URI or template is taken.
+    #[error("{kind} {key:?} is registered already")]
+    Taken {
+        /// What it is: `tool`, `prompt`, `resource`, `resource template`.
+        kind: &'static str,
+        /// Its name, URI or template.
+        key: String,
+    },
+    /// The name, URI or template is empty.
+    #[error("a {kind} has no name")]
+    NoName {
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The name, URI or template is longer than the router's limit: no client could ask for it.
+    #[error("a {kind} has a name of {bytes} bytes, more than {most}")]
+    LongName {
+        /// What it is.
+        kind: &'static str,
+        /// How long the name is.
+        bytes: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// The tool itself.
+    #[error(transparent)]
+    Tool(#[from] InvalidTool),
+    /// The arguments that a prompt's handler takes.
+    #[error("prompt {prompt:?}, its arguments: {source}")]
+    Arguments {
+        /// The prompt's name.
+        prompt: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// An argument of a prompt that its handler does not take as a string, as clients send all of them.
+    #[error("prompt {prompt:?}: argument {argument:?} is not a string, and clients send nothing else")]
+    NoString {
+        /// The prompt's name.
+        prompt: String,
+        /// The argument.
+        argument: String,
+    },
+    /// The URI template.
+    #[error("resource template {template:?}: {source}")]
+    Template {
+        /// The template.
+        template: String,
+        /// What is wrong.
+        source: InvalidTemplate,
+    },
+    /// The URI of a resource is not a URI (RFC 3986).
+    #[error(
+        "resource {uri:?}: it is not a URI with a scheme, such as `file:///a.txt`; spaces and what is not ASCII are escaped (RFC 3986)"
+    )]
+    Uri {
+        /// What was given.
+        uri: String,
+    },
+    /// A URI template stands for nothing that has a scheme.
+    #[error(
+        "resource template {template:?}: it does not begin with a scheme, such as `file:` (RFC 3986, 3.1)"
+    )]
+    NoScheme {
+        /// The template.
+        template: String,
+    },
+    /// A literal of a URI template has a character that no URI can have.
+    #[error("resource template {template:?}: {wrong:?} cannot stand in a URI (RFC 6570, 2.1)")]
+    Literal {
+        /// The template.
+        template: String,
+        /// The character.
+        wrong: char,
+    },
+    /// An icon that is not at an `https:`, `http:` or `data:` URI.
+    #[error("{kind} {key:?}: the icon {src:?} is not an https:, http: or data: URI")]
+    Icon {
+        /// What it is.
+        kind: &'static str,
+        /// Its name, URI or template.
+        key: String,
+        /// What was given, cut.
+        src: String,
+    },
+    /// A key of `_meta` that the specification does not allow.
+    #[error("{kind} {key:?}: {member:?} is not a key of `_meta`: {why}")]
+    Meta {
+        /// What it is.
+        kind: &'static str,
+        /// Its name, URI or template.
+        key: String,
+        /// The key of `_meta`.
+        member: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The arguments that a reader takes.
+    #[error("{kind} {key:?}, what its reader takes: {source}")]
+    Reader {
+        /// What it is.
+        kind: &'static str,
+        /// Its URI or template.
+        key: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// An argument that a reader cannot do without, and that no variable of its template gives it.
+    #[error(
+        "{kind} {key:?}: its reader takes the argument {argument:?}, which is not a variable of it ({variables})"
+    )]
+    NoVariable {
+        /// What it is.
+        kind: &'static str,
+        /// Its URI or template.
+        key: String,
+        /// The argument.
+        argument: String,
+        /// The variables there are, in words.
+        variables: String,
+    },
+    /// A variable that a reader refuses, since it knows no such argument.
+    #[error(
+        "resource template {template:?}: its reader refuses the variable {variable:?} (`deny_unknown_fields`)"
+    )]
+    Refused {
+        /// The template.
+        template: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A completer of an argument or variable that does not exist.
+    #[error("{kind} {key:?} completes {argument:?}, which it does not have")]
+    Completer {
+        /// What it is.
+        kind: &'static str,
+        /// Its name or template.
+        key: String,
+        /// The argument.
+        argument: String,
+    },
+}
+
+macro_rules! panicking {
+    ($($(#[$doc:meta])* $name:ident($entry:ident: $kind:ty) => $add:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// With the caller's line, on an [`AddError`].
+        #[track_caller]
+        pub fn $name(&mut self, $entry: $kind) {
+            if let Err(error) = self.$add($entry) {
+                panic!("{error}");
+            }
+        }
+    )*};
+}
+
+/// Adding while the server is built.
+impl Router {
+    /// Adds a tool.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, on an [`AddError`].
+    #[track_caller]
+    pub fn tool<M>(&mut self, tool: impl IntoTool<M>) {
+        if let Err(error) = self.add_tool(tool.into_tool()) {
+            panic!("{error}");
+        }
+    }
+
+    panicking! {
+        /// Adds a prompt.
+        prompt(prompt: Prompt) => add_prompt;
+        /// Adds a resource.
+        resource(resource: Resource) => add_resource;
+        /// Adds a resource template.
+        resource_template(template: ResourceTemplate) => add_resource_template;
+    }
+}
+
+/// Adding and removing at any time, from any thread.
+impl Router {
+    /// Adds a tool at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_tool(&self, tool: Tool) -> Result<(), AddError> {
+        tool.check()?;
+        let definition = tool.definition();
+        authored::check("tool", tool.name(), &definition.icons, definition.meta.as_ref())?;
+        let logs = tool.needs().logging();
+        let name = tool.name().to_owned();
+        self.add("tool", &self.tools, tool, Capability::Tools, Change::Tools)?;
+        authored::warn_of_name(&name);
+        self.offer_if(logs, Capability::Logging);
+        Ok(())
+    }
+
+    /// Adds a prompt at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
+        if let Some(source) = prompt.mistake() {
+            return Err(AddError::Arguments { prompt: prompt.key().to_owned(), source: source.clone() });
+        }
+        if let Some(argument) = prompt.no_string() {
+            return Err(AddError::NoString {
+                prompt: prompt.key().to_owned(),
+                argument: argument.to_owned(),
+            });
+        }
+        let known = |argument: &str| prompt.definition().arguments.iter().any(|known| known.name == argument);
+        check_completers("prompt", prompt.key(), prompt.completers().arguments(), known)?;
+        let definition = prompt.definition();
+        authored::check("prompt", prompt.key(), &definition.icons, definition.meta.as_ref())?;
+        let completes = !prompt.completers().is_empty();
+        let logs = prompt.needs().logging() || prompt.completers().logging();
+        self.add("prompt", &self.prompts, prompt, Capability::Prompts, Change::Prompts)?;
+        self.offer_if(completes, Capability::Completions);
+        self.offer_if(logs, Capability::Logging);
+        Ok(())
+    }
+
+    /// Adds a resource at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
+        let definition = resource.definition();
+        let (uri, most) = (&definition.uri, self.limits().name_bytes);
+        // what is too short or too long is told as such
+        if (1..=most).contains(&uri.len()) && !authored::is_uri(uri) {
+            return Err(AddError::Uri { uri: uri.clone() });
+        }
+        authored::check("resource", uri, &definition.icons, definition.meta.as_ref())?;
+        check_reader("resource", resource.key(), resource.takes(), &[])?;
+        let logs = resource.needs().logging();
+        self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)?;
+        self.offer_if(logs, Capability::Logging);
+        Ok(())
+    }
+
+    /// Adds a resource template at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_resource_template(&self, template: ResourceTemplate) -> Result<(), AddError> {
+        let key = template.key().to_owned();
+        let parsed = match template.template() {
+            Ok(parsed) => parsed,
+            Err(source) => return Err(AddError::Template { template: key, source: source.clone() }),
+        };
+        if !authored::may_have_scheme(&key) {
+            return Err(AddError::NoScheme { template: key });
+        }
+        if let Some(wrong) = authored::wrong_literal(&key) {
+            return Err(AddError::Literal { template: key, wrong });
+        }
+        let definition = template.definition();
+        authored::check("resource template", &key, &definition.icons, definition.meta.as_ref())?;
+        let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
+        check_completers("resource template", &key, template.completers().arguments(), known)?;
+        let variables: Vec<_> = parsed.variables().collect();
+        check_reader("resource template", &key, template.takes(), &variables)?;
+        let completes = !template.completers().is_empty();
+        let logs = template.needs().logging() || template.completers().logging();
+        self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;
+        self.offer_if(completes, Capability::Completions);
+        self.offer_if(logs, Capability::Logging);
+        Ok(())
+    }
+
+    /// Removes a tool; `false` if there is none of this name. Calls that run go on.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        self.remove(&self.tools, name, Change::Tools)
+    }
+
+    /// Removes a prompt; `false` if there is none of this name.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        self.remove(&self.prompts, name, Change::Prompts)
+    }
+
+    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        self.remove(&self.resources, uri, Change::Resources)
+    }
+
+    /// Removes a resource template; `false` if there is none of this text.
+    pub fn remove_resource_template(&self, uri_template: &str) -> bool {
+        self.remove(&self.templates, uri_template, Change::Resources)
+    }
+
+    /// Whether there is a tool of this name.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tools.get(name).is_some()
+    }
+
+    fn add<T: Entry>(
+        &self,
+        kind: &'static str,
+        catalog: &Catalog<T>,
+        entry: T,
+        capability: Capability,
+        change: Change,
+    ) -> Result<(), AddError> {
+        let (bytes, most) = (entry.key().len(), self.limits().name_bytes);
+        if bytes == 0 {
+            return Err(AddError::NoName { kind });
+        }
+        if bytes > most {
+            return Err(AddError::LongName { kind, bytes, most });
+        }
+        catalog.add(entry).map_err(|entry| AddError::Taken { kind, key: entry.key().to_owned() })?;
+        self.offer(capability);
+        self.announce(change);
+        Ok(())
+    }
+
+    fn remove<T: Entry>(&self, catalog: &Catalog<T>, key: &str, change: Change) -> bool {
+        let removed = catalog.remove(key);
+        if removed.is_some() {
+            self.announce(change);
+        }
+        // the author's value is dropped here, after everything of ours is done
+        removed.is_some()
+    }
+
+    fn offer_if(&self, needed: bool, capability: Capability) {
+        if needed {
+            self.offer(capability);
+        }
+    }
+}
+
+/// Holds what a reader takes against the variables that it gets.
+fn check_reader(
+    kind: &'static str,
+    key: &str,
+    takes: Result<Option<&Takes>, &SchemaError>,
+    variables: &[&str],
+) -> Result<(), AddError> {
+    let key = || key.to_owned();
+    match takes.map(|takes| takes.and_then(|takes| takes.unmatched(variables))) {
+        Ok(None) => Ok(()),
+        Err(source) => Err(AddError::Reader { kind, key: key(), source: source.clone() }),
+        Ok(Some(Unmatched::Variable(variable))) => Err(AddError::Refused { template: key(), variable }),
+        Ok(Some(Unmatched::Argument(argument))) => {
+            let variables = match variables {
+                [] => "it has none: a `ResourceTemplate` has".to_owned(),
+                some => format!("there are {}", some.join(", ")),
+            };
+            Err(AddError::NoVariable { kind, key: key(), argument, variables })
+        }
+    }
+}
+
+fn check_completers<'a>(
+    kind: &'static str,
+    key: &str,
+    mut arguments: impl Iterator<Item = &'a str>,
+    known: impl Fn(&str) -> bool,
+) -> Result<(), AddError> {
+    match arguments.find(|argument| !known(argument)) {
+        Some(argument) => {
+            Err(AddError::Completer { kind, key: key.to_owned(), argument: argument.to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
+impl Entry for Tool {
+    const LIST: &'static str = "tools";
+
+    fn key(&self) -> &str {
+        self.name()
+    }
+
+    fn definition_json(&self, revision: crate::wire::era::Revision) -> serde_json::Result<bytes::Bytes> {
+        crate::catalog::definition_json(self.definition(), crate::wire::era::tool, revision)
+    }
+}
+
+#[cfg(test)]
+#[path = "register_tests.rs"]
+mod tests;

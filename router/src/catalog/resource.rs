@@ -1,0 +1,293 @@
+//! Resources: what a client can read by URI.
+
+use std::{borrow::Cow, fmt, future::Future, future::ready, ops::Deref, sync::Arc};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde_json::Value;
+
+use crate::{
+    call::{
+        Call,
+        erased::erase,
+        extract::{About, FromCall, Needs, Takes},
+        failure::failed,
+        handler::{Handler, Run},
+    },
+    catalog::{Entry, definition_json},
+    schema::SchemaError,
+    wire::{
+        content::{Annotations, Icon, MetaMap, ResourceContents},
+        definition::ResourceDefinition,
+        era::{self, Revision},
+        error::McpError,
+        result_meta::Cache,
+        uri,
+    },
+};
+
+/// What a reader results in; `None` if the resource does not exist.
+pub type Contents = Option<Vec<ResourceContents>>;
+
+/// The URI that is read: an extractor for readers. In other handlers it is the name they were called by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uri(pub ByteString);
+
+impl Deref for Uri {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromCall for Uri {
+    fn describe(_: &mut About) {}
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        ready(Ok(Self(call.target().clone())))
+    }
+}
+
+/// What a reader can return.
+#[diagnostic::on_unimplemented(
+    message = "a resource's reader cannot return `{Self}`",
+    label = "no contents of a resource",
+    note = "return `String`, `Vec<u8>`, `ResourceContents`, `Vec<ResourceContents>`, or an `Option` or `Result` of one of them"
+)]
+pub trait IntoContents {
+    /// Converts what the reader returned.
+    ///
+    /// # Errors
+    ///
+    /// What the client is answered instead.
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError>;
+}
+
+/// Several, such as the files of a folder. None at all means that the resource does not exist.
+impl IntoContents for Vec<ResourceContents> {
+    fn into_contents(self, _: &Call) -> Result<Contents, McpError> {
+        Ok(Some(self))
+    }
+}
+
+impl IntoContents for ResourceContents {
+    fn into_contents(self, _: &Call) -> Result<Contents, McpError> {
+        Ok(Some(vec![self]))
+    }
+}
+
+/// Text.
+impl IntoContents for String {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        ResourceContents::text(&**call.target(), self).into_contents(call)
+    }
+}
+
+/// Text.
+impl IntoContents for &'static str {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        self.to_owned().into_contents(call)
+    }
+}
+
+/// Bytes; they travel as base64.
+impl IntoContents for Vec<u8> {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        ResourceContents::blob(&**call.target(), self).into_contents(call)
+    }
+}
+
+/// `None` means that the resource does not exist.
+impl<T: IntoContents> IntoContents for Option<T> {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        self.map_or(Ok(None), |value| value.into_contents(call))
+    }
+}
+
+/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::ask::elicit::ElicitError)) is answered
+/// with -32603 and goes to the log.
+impl<T: IntoContents, E: fmt::Display + 'static> IntoContents for Result<T, E> {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        match self {
+            Ok(value) => value.into_contents(call),
+            Err(error) => Err(failed(call, &error)),
+        }
+    }
+}
+
+/// A handler that can read a resource: its parameters are extractors, and what it returns are contents.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an async function whose parameters are all extractors",
+    label = "not a handler",
+    note = "a handler is an `async fn` of at most 12 parameters, or a closure that returns a future"
+)]
+pub trait Reader<Args>: Send + Sync + 'static {
+    #[doc(hidden)]
+    fn into_reader(self) -> ErasedReader;
+}
+
+impl<F, A> Reader<A> for F
+where
+    F: Handler<A>,
+    F::Output: IntoContents,
+    A: FromCall,
+{
+    fn into_reader(self) -> ErasedReader {
+        let (takes, needs) = About::of::<A>().takes();
+        ErasedReader { takes, needs, run: erase::<Contents, F, A>(self) }
+    }
+}
+
+/// A reader whose types are known no more.
+#[derive(Clone)]
+#[doc(hidden)]
+pub struct ErasedReader {
+    /// What it must find in its template, or the mistake in it, which is reported when it is registered.
+    pub(crate) takes: Result<Option<Takes>, SchemaError>,
+    pub(crate) needs: Needs,
+    pub(crate) run: Arc<dyn Run<Contents>>,
+}
+
+impl fmt::Debug for ErasedReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ErasedReader")
+    }
+}
+
+/// A resource: a URI, a name, and an async function of extractors that reads it.
+///
+/// It gives back a `String`, a `Vec<u8>`, [`ResourceContents`] or a `Vec` of them; `None` for a resource that does not exist;
+/// or a `Result` of one of these. An error is logged and told as -32603, unless it is an `McpError`.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    definition: ResourceDefinition,
+    reader: ErasedReader,
+    cache: Cache,
+}
+
+impl Resource {
+    /// The resource at this URI: an absolute one (RFC 3986), which is looked at when it is registered.
+    #[must_use]
+    pub fn new<F, A>(uri: impl Into<String>, name: impl Into<String>, reader: F) -> Self
+    where
+        F: Reader<A>,
+        A: 'static,
+    {
+        let definition = ResourceDefinition {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            annotations: None,
+            icons: Vec::new(),
+            meta: None,
+        };
+        Self { definition, reader: reader.into_reader(), cache: Cache::default() }
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.definition.title = Some(title.into());
+        self
+    }
+
+    /// What it is, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.definition.description = Some(description.into());
+        self
+    }
+
+    /// Its MIME type; contents that name none have it too.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.definition.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Its size in bytes, before base64.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.definition.size = Some(bytes);
+        self
+    }
+
+    /// Hints on how it is to be used.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.definition.annotations = Some(annotations);
+        self
+    }
+
+    /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
+    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
+        self
+    }
+
+    /// The resource as lists show it.
+    #[must_use]
+    pub fn definition(&self) -> &ResourceDefinition {
+        &self.definition
+    }
+
+    /// What the resource's reader needs from its application.
+    #[must_use]
+    pub fn needs(&self) -> &Needs {
+        &self.reader.needs
+    }
+
+    pub(crate) fn hints(&self) -> Cache {
+        self.cache
+    }
+
+    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
+        self.reader.takes.as_ref().map(Option::as_ref)
+    }
+
+    pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {
+        Arc::clone(&self.reader.run)
+    }
+}
+
+impl Entry for Resource {
+    const LIST: &'static str = "resources";
+
+    fn key(&self) -> &str {
+        &self.definition.uri
+    }
+
+    fn normal(key: &str) -> Cow<'_, str> {
+        uri::normal(key)
+    }
+
+    fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes> {
+        definition_json(&self.definition, era::resource, revision)
+    }
+}

@@ -1,0 +1,196 @@
+//! Resource templates: families of resources that share a reader.
+
+use std::{borrow::Cow, sync::Arc};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde_json::Value;
+
+use crate::{
+    call::{
+        extract::{Needs, Takes},
+        handler::Run,
+    },
+    catalog::{
+        Entry,
+        completion::{Completer, Completers},
+        definition_json,
+        resource::{Contents, ErasedReader, Reader},
+        uri_template::{InvalidTemplate, UriTemplate},
+    },
+    schema::SchemaError,
+    wire::{
+        content::{Annotations, Icon, MetaMap},
+        definition::TemplateDefinition,
+        era::{self, Revision},
+        result_meta::Cache,
+    },
+};
+
+/// A family of resources: a URI with variables, a name, and an async function of extractors that reads them.
+///
+/// `{var}` stands for one or more characters other than `/`, `{+var}` for one or more of any. The values are the
+/// reader's arguments, so that an [`Args<T>`](crate::call::extract::Args) of strings takes them; those of `{var}` are
+/// percent-decoded once, so that they may hold anything, `/` and `..` included. Every URI that fits counts as existing until
+/// the reader says `None`.
+///
+/// The names are held against each other when the template is registered: what the reader cannot do without is a variable, and
+/// if it says `deny_unknown_fields` it knows each of them.
+///
+/// How a URI is written does not matter (RFC 3986, 6.2.2): `file:///größe/{name}` is read as `file:///gr%C3%B6%C3%9Fe/a.txt`
+/// and as `file:///größe/a.txt`. `%2F` is not `/`, and `..` stays as it is. Schemes and hosts are compared without case, so an
+/// id in which case counts belongs into the path: `note://1/{id}`.
+#[derive(Clone, Debug)]
+pub struct ResourceTemplate {
+    definition: TemplateDefinition,
+    /// An error until it is registered, which reports it.
+    template: Result<UriTemplate, InvalidTemplate>,
+    completers: Completers,
+    reader: ErasedReader,
+    cache: Cache,
+}
+
+impl ResourceTemplate {
+    /// The resources of this template, such as `mem://item/{id}`.
+    #[must_use]
+    pub fn new<F, A>(uri_template: impl Into<String>, name: impl Into<String>, reader: F) -> Self
+    where
+        F: Reader<A>,
+        A: 'static,
+    {
+        let definition = TemplateDefinition {
+            uri_template: uri_template.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            annotations: None,
+            icons: Vec::new(),
+            meta: None,
+        };
+        Self {
+            template: UriTemplate::parse(&definition.uri_template),
+            definition,
+            completers: Completers::default(),
+            reader: reader.into_reader(),
+            cache: Cache::default(),
+        }
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.definition.title = Some(title.into());
+        self
+    }
+
+    /// What its resources are.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.definition.description = Some(description.into());
+        self
+    }
+
+    /// The MIME type of all of them; contents that name none have it too.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.definition.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Hints on how its resources are to be used.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.definition.annotations = Some(annotations);
+        self
+    }
+
+    /// Completes the values of a variable.
+    #[must_use]
+    pub fn complete<F, A>(mut self, variable: impl Into<String>, completer: F) -> Self
+    where
+        F: Completer<A>,
+        A: 'static,
+    {
+        self.completers.add(variable.into(), completer.into_completer());
+        self
+    }
+
+    /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
+    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
+        self
+    }
+
+    /// The template as lists show it.
+    #[must_use]
+    pub fn definition(&self) -> &TemplateDefinition {
+        &self.definition
+    }
+
+    /// What the reader needs from its application.
+    #[must_use]
+    pub fn needs(&self) -> &Needs {
+        &self.reader.needs
+    }
+
+    pub(crate) fn template(&self) -> Result<&UriTemplate, &InvalidTemplate> {
+        self.template.as_ref()
+    }
+
+    pub(crate) fn completers(&self) -> &Completers {
+        &self.completers
+    }
+
+    pub(crate) fn hints(&self) -> Cache {
+        self.cache
+    }
+
+    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
+        self.reader.takes.as_ref().map(Option::as_ref)
+    }
+
+    pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {
+        Arc::clone(&self.reader.run)
+    }
+
+    /// The variables of a URI that fits, as a JSON object.
+    pub(crate) fn arguments(&self, uri: &str) -> Option<ByteString> {
+        let values = self.template.as_ref().ok()?.match_uri(uri)?;
+        let object: MetaMap =
+            values.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        Some(Value::Object(object).to_string().into())
+    }
+}
+
+impl Entry for ResourceTemplate {
+    const LIST: &'static str = "resourceTemplates";
+
+    fn key(&self) -> &str {
+        &self.definition.uri_template
+    }
+
+    fn normal(key: &str) -> Cow<'_, str> {
+        UriTemplate::normal(key)
+    }
+
+    fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes> {
+        definition_json(&self.definition, era::template, revision)
+    }
+}

@@ -1,0 +1,126 @@
+//! Handlers of tools, with their types erased.
+
+use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
+
+use futures_util::future::LocalBoxFuture;
+
+use super::{Tool, refusal};
+use crate::{
+    call::{
+        Call,
+        extract::{About, FromCall},
+        failure,
+        handler::Handler,
+        result::{IntoToolResult, ToolResult},
+    },
+    wire::error::McpError,
+};
+
+/// A handler that can be a tool: its parameters are extractors, and what it returns is a result.
+///
+/// One bound instead of three, so that the compiler points at the function that does not fit.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an async function whose parameters are all extractors",
+    label = "not a handler",
+    note = "a handler is an `async fn` of at most 12 parameters, or a closure that returns a future",
+    note = "it is kept in the server, so it must be `Send + Sync + 'static`; its future need not be `Send`"
+)]
+pub trait ToolHandler<Args>: Send + Sync + 'static {
+    #[doc(hidden)]
+    fn into_tool(self, name: String) -> Tool;
+}
+
+impl<F, A> ToolHandler<A> for F
+where
+    F: Handler<A>,
+    F::Output: IntoToolResult,
+    A: FromCall,
+{
+    fn into_tool(self, name: String) -> Tool {
+        let run = HandlerTool { handler: self, _source: PhantomData::<fn(Plain<A>)> };
+        Tool::of(name, About::of::<A>(), F::Output::output_schema(), Arc::new(run))
+    }
+}
+
+/// Where a handler's parameters come from.
+pub(super) trait Source: 'static {
+    type Values;
+
+    fn extract(call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
+}
+
+/// What is known of a handler's output `O`.
+pub(super) trait Causes<O> {
+    /// The error that the output is, where its type says that it may have causes.
+    fn cause(_: &O) -> Option<&(dyn Error + 'static)> {
+        None
+    }
+}
+
+/// Each parameter is an extractor.
+pub(super) struct Plain<A>(PhantomData<A>);
+
+impl<A, O> Causes<O> for Plain<A> {}
+
+impl<A: FromCall> Source for Plain<A> {
+    type Values = A;
+
+    fn extract(call: &Call) -> impl Future<Output = Result<A, McpError>> {
+        A::from_call(call)
+    }
+}
+
+/// A handler whose types are known no more.
+pub(super) trait Invoke: Send + Sync {
+    /// The whole call, in one allocation: the box.
+    fn invoke(
+        self: Arc<Self>,
+        tool: Arc<Tool>,
+        call: Call,
+    ) -> LocalBoxFuture<'static, Result<ToolResult, McpError>>;
+}
+
+pub(super) struct HandlerTool<F, S> {
+    pub(super) handler: F,
+    /// `fn(S)` is `Send + Sync` whatever `S` is.
+    pub(super) _source: PhantomData<fn(S)>,
+}
+
+impl<F, S> Invoke for HandlerTool<F, S>
+where
+    F: Handler<S::Values>,
+    F::Output: IntoToolResult,
+    S: Source + Causes<F::Output>,
+{
+    fn invoke(
+        self: Arc<Self>,
+        tool: Arc<Tool>,
+        call: Call,
+    ) -> LocalBoxFuture<'static, Result<ToolResult, McpError>> {
+        Box::pin(async move {
+            if !call.arguments().trim_start().starts_with('{') {
+                return Err(McpError::invalid_params("arguments: not an object"));
+            }
+            let values = match S::extract(&call).await {
+                Ok(values) => values,
+                Err(err) => return refusal(&call, failure::ended(&call, err)),
+            };
+            if let Err(err) = tool.check_arguments(&call) {
+                return refusal(&call, err);
+            }
+            let mut output = self.handler.call(values).await;
+            if let Some(input) = output.take_input_required() {
+                // the round ends with it: nobody looks at the result
+                call.round().ask_by_hand(input);
+                return Ok(ToolResult::new());
+            }
+            match S::cause(&output).map(failure::causes).or_else(|| output.failure()) {
+                None => output.into_tool_result().map(|result| tool.finish(result)),
+                Some(why) => {
+                    let result = output.into_tool_result().map(|result| tool.finish(result));
+                    failure::of_tool(&call, &why, result)
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,431 @@
+//! A tool: its definition, what it needs, and its handler with all types erased.
+//!
+//! **Invariant:** a tool that was registered has schemas that were looked at ([`Tool::check`]), and what it answers
+//! conforms to what it declares.
+
+use std::{fmt, sync::Arc};
+
+use futures_util::future::LocalBoxFuture;
+use serde_json::value::RawValue;
+
+use crate::{
+    call::{
+        Call,
+        extract::{About, Needs, bad, cut, in_one_line, told},
+        result::{OutputSchema, ToolResult, unusable},
+    },
+    schema::{self, Checked, SchemaError, headers::Mirrored},
+    wire::{
+        content::{Icon, MetaMap},
+        definition::{ToolAnnotations, ToolDefinition},
+        error::{ErrorCode, McpError},
+        peer::ClientCapability,
+    },
+};
+
+pub(crate) mod annotated;
+mod handler;
+
+pub use annotated::Annotated;
+use handler::Invoke;
+pub use handler::ToolHandler;
+
+/// The longest name of a tool, in bytes.
+const NAME_BYTES: usize = 8 * 1024;
+
+/// A tool: an async function of extractors with a name, or with `#[tool]` on it.
+///
+/// It gives back text, a number, a `bool`, `()`, [`Content`](crate::wire::content::Content) or a `Vec` of it,
+/// [`Json`](crate::call::result::Json) or a [`ToolResult`], or a `Result` of one of these with any error
+/// that implements `Display`: the model reads it. An [`McpError`] is an error of the protocol.
+///
+/// A handler that computes for long, or blocks, does that in `web::block(..).await`: without, everything else on its
+/// thread waits, pings and its own cancellation among it. What that is, the documentation of the facade crate says
+/// ("Handlers that compute or block").
+///
+/// ```
+/// # mod actix_mcp { pub use actix_mcp_router::{extract::Args, tool::Tool}; }
+/// use actix_mcp::{Args, Tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add {
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// async fn add(Args(Add { a, b }): Args<Add>) -> i64 {
+///     a + b
+/// }
+///
+/// let tool = Tool::new("add", add).description("Adds two integers.").read_only(true);
+/// assert!(tool.check().is_ok());
+/// ```
+///
+/// An argument that proxies are to see without reading bodies is repeated by clients in the HTTP header `Mcp-Param-Region`
+/// if its schema has `"x-mcp-header": "Region"`: `#[schemars(extend("x-mcp-header" = "Region"))]` on a field, or
+/// `#[header("Region")]` on a parameter under `#[tool]`. It is a string, an integer or a `bool`, at the root or in members
+/// of objects, and no secret. Over HTTP a 2026-07-28 client's call that has the argument without the header, or another
+/// value in it, is refused with status 400 and -32020, and does not run; calls of older revisions are never checked.
+#[derive(Clone)]
+pub struct Tool {
+    definition: ToolDefinition,
+    /// Of the schema in the definition; an error until [`Tool::check`] reports it, or another schema replaces it.
+    input: Result<Checked, SchemaError>,
+    /// The same of the output schema, where there is one.
+    output: Option<Result<Checked, SchemaError>>,
+    /// The arguments that clients repeat in headers, as the listed schema marks them; an error as in `input`.
+    mirrored: Result<Vec<Mirrored>, SchemaError>,
+    needs: Needs,
+    /// What a client must have declared.
+    client_needs: Vec<ClientCapability>,
+    run: Arc<dyn Invoke>,
+}
+
+/// A tool that cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidTool {
+    /// The name is empty.
+    #[error("a tool has no name")]
+    NoName,
+    /// The name is longer than 8 KiB.
+    #[error("a tool's name has {0} bytes, more than 8192")]
+    LongName(usize),
+    /// The schema of the arguments.
+    #[error("tool {tool:?}, schema of its arguments: {source}")]
+    Input {
+        /// The tool's name.
+        tool: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+    /// The schema of the structured content.
+    #[error("tool {tool:?}, schema of its output: {source}")]
+    Output {
+        /// The tool's name.
+        tool: String,
+        /// What is wrong.
+        source: SchemaError,
+    },
+}
+
+impl Tool {
+    /// A tool of this name.
+    ///
+    /// The handler's arguments, if it takes an [`Args<T>`](crate::call::extract::Args), are described by the schema of `T`;
+    /// its structured content, if it returns a [`Json<T>`](crate::call::result::Json), by that of that `T`. A mistake in them
+    /// is reported when the tool is registered.
+    #[must_use]
+    pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
+    where
+        F: ToolHandler<A>,
+        A: 'static,
+    {
+        F::into_tool(handler, name.into())
+    }
+
+    /// `about` and `output` are what the handler's types say of it.
+    fn of(name: String, about: About, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
+        let is_closed = about.is_closed();
+        let (schema, needs) = about.finish();
+        let definition = ToolDefinition {
+            name,
+            title: None,
+            description: None,
+            input_schema: RawValue::NULL.to_owned(),
+            output_schema: None,
+            annotations: None,
+            icons: Vec::new(),
+            meta: None,
+        };
+        let input = schema.and_then(|schema| schema::derived_input(schema, is_closed));
+        let output = output.map(|output| output.0);
+        let client_needs = Vec::new();
+        Self { definition, input, output, mirrored: Ok(Vec::new()), needs, client_needs, run }.listed()
+    }
+
+    /// Puts the schemas into the definition.
+    fn listed(mut self) -> Self {
+        if let Ok(input) = &self.input {
+            self.definition.input_schema = input.listed.clone();
+            self.mirrored = schema::headers::mirrored(input.listed.get());
+        }
+        if let Some(Ok(output)) = &self.output {
+            self.definition.output_schema = Some(output.listed.clone());
+        }
+        self
+    }
+
+    /// Refuses calls of clients that did not declare this, before the handler runs: as
+    /// [`Client::require`](crate::ask::client::Client::require) does from within. May be used several times.
+    ///
+    /// A function with `#[tool]` on it is made a `Tool` by [`IntoTool`]:
+    ///
+    /// ```
+    /// # mod actix_mcp {
+    /// #     pub mod prelude { pub use actix_mcp_router::{client::Client, tool}; }
+    /// #     pub use actix_mcp_router::{elicit, peer::ClientCapability, tool};
+    /// # }
+    /// use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*, tool::IntoTool};
+    ///
+    /// # #[tool(crate = "actix_mcp_router")] /*
+    /// #[tool]
+    /// # */
+    /// async fn trip(client: Client) -> Result<&'static str, ElicitError> {
+    ///     client.elicit::<()>("Shall we?").await?;
+    ///     Ok("booked")
+    /// }
+    ///
+    /// let trip = trip.into_tool().requires(ClientCapability::ElicitationForm);
+    /// # assert_eq!(trip.name(), "trip");
+    /// ```
+    #[must_use]
+    pub fn requires(mut self, capability: ClientCapability) -> Self {
+        self.client_needs.push(capability);
+        self
+    }
+
+    pub(crate) fn client_needs(&self) -> &[ClientCapability] {
+        &self.client_needs
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.definition.title = Some(title.into());
+        self
+    }
+
+    /// What it does, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.definition.description = Some(description.into());
+        self
+    }
+
+    /// All hints at once.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.definition.annotations = Some(annotations);
+        self
+    }
+
+    /// The hint that it changes nothing.
+    #[must_use]
+    pub fn read_only(mut self, hint: bool) -> Self {
+        self.hints().read_only_hint = Some(hint);
+        self
+    }
+
+    /// The hint that it may destroy something. Clients assume so.
+    #[must_use]
+    pub fn destructive(mut self, hint: bool) -> Self {
+        self.hints().destructive_hint = Some(hint);
+        self
+    }
+
+    /// The hint that the same call twice does no more than once.
+    #[must_use]
+    pub fn idempotent(mut self, hint: bool) -> Self {
+        self.hints().idempotent_hint = Some(hint);
+        self
+    }
+
+    /// The hint that it reaches the world outside. Clients assume so.
+    #[must_use]
+    pub fn open_world(mut self, hint: bool) -> Self {
+        self.hints().open_world_hint = Some(hint);
+        self
+    }
+
+    fn hints(&mut self) -> &mut ToolAnnotations {
+        self.definition.annotations.get_or_insert_default()
+    }
+
+    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.definition.icons.push(icon);
+        self
+    }
+
+    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
+    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
+        self
+    }
+
+    /// A schema of the arguments that you wrote, as JSON text, in place of the derived one.
+    ///
+    /// It is listed byte for byte, but for line breaks, which become spaces. Arguments must fit both the handler's
+    /// types and this schema.
+    ///
+    /// It is read as JSON Schema 2020-12 unless its `$schema` names another dialect: draft 4, 6 or 7, 2019-09 or 2020-12.
+    /// Any other is refused when the tool is registered, as is a schema with a dead part: a `$ref` that leads nowhere or
+    /// out of the schema, a `pattern` that is not a regular expression. Nothing is ever fetched.
+    // MCP 2025-11-25 basic, Schema Dialect: SHOULD document
+    #[must_use]
+    pub fn input_schema(mut self, json: impl AsRef<str>) -> Self {
+        self.input = schema::written_input(json.as_ref());
+        self.listed()
+    }
+
+    /// A schema of the structured content that you wrote, as JSON text; listed as [`Tool::input_schema`] says.
+    ///
+    /// Every result that is no error must then have structured content that fits it.
+    #[must_use]
+    pub fn output_schema(mut self, json: impl AsRef<str>) -> Self {
+        self.output = Some(schema::written(json.as_ref()));
+        self.listed()
+    }
+
+    /// Lists the derived schemas without `$ref`, for clients that follow none: definitions take the place of references
+    /// to them. A type that holds itself keeps its reference. What you wrote by hand is not changed.
+    #[must_use]
+    pub fn inline_refs(mut self) -> Self {
+        let schemas = [Some(&mut self.input), self.output.as_mut()];
+        schemas.into_iter().flatten().flatten().for_each(Checked::inline);
+        self.listed()
+    }
+
+    /// The tool's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// The tool as lists show it.
+    #[must_use]
+    pub fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    /// What the tool needs from its application.
+    #[must_use]
+    pub fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    /// Whether the tool can be registered; asked by whoever registers it.
+    ///
+    /// # Errors
+    ///
+    /// The author's first mistake.
+    // of a name that is not 1 to 128 of A-Za-z0-9_-. (a SHOULD) the log warns when the tool is registered
+    pub fn check(&self) -> Result<(), InvalidTool> {
+        let name = self.name();
+        if name.is_empty() {
+            return Err(InvalidTool::NoName);
+        }
+        if name.len() > NAME_BYTES {
+            return Err(InvalidTool::LongName(name.len()));
+        }
+        if let Err(source) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
+            return Err(InvalidTool::Input { tool: name.to_owned(), source: source.clone() });
+        }
+        if let Some(Err(source)) = &self.output {
+            return Err(InvalidTool::Output { tool: name.to_owned(), source: source.clone() });
+        }
+        Ok(())
+    }
+
+    /// The arguments that clients repeat in headers.
+    pub(crate) fn mirrored(&self) -> &[Mirrored] {
+        self.mirrored.as_deref().unwrap_or_default()
+    }
+
+    /// Calls the tool: checks and extracts its arguments, runs the handler, checks what it returned.
+    ///
+    /// Arguments that do not fit are a result with `isError` that names the argument, at every revision.
+    ///
+    /// # Errors
+    ///
+    /// In the future: -32602 if the arguments are no object, -32603 if the application lacks what the tool needs, and
+    /// whatever [`McpError`] the handler returns.
+    ///
+    /// # Panics
+    ///
+    /// The future panics if the handler does, or the `Display` of its error.
+    #[must_use]
+    pub fn call(self: &Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<ToolResult, McpError>> {
+        Arc::clone(&self.run).invoke(Arc::clone(self), call)
+    }
+
+    /// Holds the arguments against the schema, where that says more than the types they were read into.
+    fn check_arguments(&self, call: &Call) -> Result<(), McpError> {
+        let Ok(Checked { validator: Some(validator), .. }) = &self.input else { return Ok(()) };
+        validator.check(call.arguments()).map_err(|wrong| bad(&wrong.path, &cut(&wrong.what)))
+    }
+
+    /// Makes the result what was declared: an error result has no structured content, any other has what the output
+    /// schema asks for, or becomes an error that is ours.
+    // MCP 2025-11-25 server/tools, Output Schema: servers MUST provide structured results that conform
+    fn finish(&self, mut result: ToolResult) -> ToolResult {
+        if result.is_error {
+            // it would not fit the schema, and clients that check it would hide the message
+            result.structured = None;
+            return result;
+        }
+        if let Some(Ok(Checked { validator: Some(validator), .. })) = &self.output {
+            let wrong = match &result.structured {
+                Some(structured) => validator.check(structured.get()).err(),
+                None => Some(schema::Mismatch { path: String::new(), what: "is missing".to_owned() }),
+            };
+            if let Some(schema::Mismatch { path, what }) = wrong {
+                log::error!(
+                    "what `{}` returned does not fit its output schema: {path:?} {what}",
+                    self.name()
+                );
+                return unusable();
+            }
+        }
+        if let Some(structured) = &result.structured {
+            let line = in_one_line(structured.get());
+            if result.content.is_empty() {
+                result.content.push(line.as_ref().into());
+            }
+            if let std::borrow::Cow::Owned(line) = line {
+                result.structured = RawValue::from_string(line).ok();
+            }
+        }
+        result
+    }
+}
+
+/// What becomes of a call whose extractors refused it.
+///
+/// Wrong arguments are told to the model, which can correct them, rather than to the client.
+// MCP 2025-11-25 server/tools, Error Handling: input validation errors are tool execution errors
+fn refusal(call: &Call, err: McpError) -> Result<ToolResult, McpError> {
+    if err.code == ErrorCode::INVALID_PARAMS {
+        return Ok(ToolResult::error(err.message));
+    }
+    Err(told(call, err))
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.definition.name).finish_non_exhaustive()
+    }
+}
+
+/// What can be registered as a tool: a [`Tool`], or a function with `#[tool]` on it.
+///
+/// `Marker` is found by the compiler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not a tool",
+    note = "put `#[tool]` on the function, or name it: `Tool::new(\"name\", function)`"
+)]
+pub trait IntoTool<Marker> {
+    /// The tool.
+    fn into_tool(self) -> Tool;
+}
+
+impl IntoTool<()> for Tool {
+    fn into_tool(self) -> Tool {
+        self
+    }
+}

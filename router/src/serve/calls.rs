@@ -1,0 +1,301 @@
+//! The four methods that run author code: each reads its parameters, finds its handler, runs it contained, and encodes
+//! what it results in as the session's revision has it.
+
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use futures_util::future::LocalBoxFuture;
+use serde::Serialize;
+
+use crate::{
+    ask::rounds::{Ended, Rounds},
+    call::{
+        Call, Origin,
+        catch_panic::{Contained, contain},
+        handler::Run,
+        result::ToolResult,
+    },
+    catalog::{
+        completion::{Completers, Completion, Typed},
+        prompt::Prompt,
+        resource::Contents,
+        tool::Tool,
+    },
+    serve::{rounds::Served, router::Router},
+    wire::{
+        content::ResourceContents,
+        era::{self, Revision},
+        error::{ErrorCode, McpError, Shown},
+        id::{ProgressToken, RequestId},
+        jsonrpc::{Parameters, Request, try_encode_result},
+        params::{Members, Params},
+        peer::{ClientCapability, missing_capabilities},
+        result_meta::{Cache, ResultType},
+        uri,
+    },
+};
+
+/// A request that is being served.
+pub(crate) struct Serving {
+    pub(crate) router: Arc<Router>,
+    pub(crate) request: Request,
+    pub(crate) origin: Origin,
+}
+
+impl Serving {
+    /// `tools/call`.
+    // MCP 2025-11-25 server/tools, Error Handling: an unknown tool is a protocol error. `task` is not looked at: tasks
+    // are not offered, and a request with one is served as without
+    pub(crate) async fn call_tool(&self) -> Result<Bytes, McpError> {
+        let (tool, call) = self.tool_call()?;
+        let start = |call| {
+            self.router.count_call();
+            tool.call(call)
+        };
+        // `converse`, without a future round it: see `the_future_of_a_request_is_small`
+        let mut result = match Rounds::new("tools/call", call.clone(), start(call)).await? {
+            Ended::Complete(result) => result,
+            Ended::Asks(asked) => match Box::pin(self.asked("tools/call", *asked, &start)).await? {
+                Served::Complete(result) => result,
+                Served::InputRequired(response) => return Ok(response),
+                Served::Failed(why) => ToolResult::error(why),
+            },
+        };
+        era::tool_result(&mut result, self.revision());
+        let head = self.router.head(ResultType::Complete, result.meta.as_mut(), self.revision());
+        self.encode(&head, &result)
+    }
+
+    fn tool_call(&self) -> Result<(Arc<Tool>, Call), McpError> {
+        let params = self.request.params.members()?;
+        let name = params.text("name", self.most())?;
+        let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
+        if let Some(missing) = self.missing(tool.client_needs()) {
+            return Err(missing);
+        }
+        // what is no object is the tool's to refuse
+        let arguments = params.optional("arguments").map(|json| params.slice(json));
+        Ok((tool, self.round("tools/call", kept(params, name), arguments)?))
+    }
+
+    /// `prompts/get`.
+    pub(crate) async fn get_prompt(&self) -> Result<Bytes, McpError> {
+        let params = self.request.params.members()?;
+        let name = params.text("name", self.most())?;
+        let prompt = self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "name", &name))?;
+        let arguments = params.optional_object("arguments")?;
+        prompt.check(arguments.unwrap_or("{}"))?;
+        let arguments = arguments.map(|json| params.slice(json));
+        let call = self.round("prompts/get", kept(params, name), arguments)?;
+        let start = |call| prompt.run().run(call);
+        let mut result = match self.converse("prompts/get", call, start).await? {
+            Served::Complete(result) => result,
+            Served::InputRequired(response) => return Ok(response),
+            Served::Failed(why) => return Err(McpError::new(ErrorCode::INTERNAL_ERROR, why)),
+        };
+        if result.description.is_none() {
+            result.description.clone_from(&prompt.definition().description);
+        }
+        result.messages.iter_mut().for_each(|message| era::content(&mut message.content, self.revision()));
+        self.encode(&self.complete(), &result)
+    }
+
+    /// `resources/read`: a resource of that very URI, or else the first template it fits.
+    pub(crate) async fn read_resource(&self) -> Result<Bytes, McpError> {
+        #[derive(Serialize)]
+        struct ReadResult {
+            contents: Vec<ResourceContents>,
+        }
+        let params = self.request.params.members()?;
+        let uri = kept(params, params.text("uri", self.most())?);
+        let (reader, arguments, mime_type, cache) =
+            self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
+        let call = self.round("resources/read", uri.clone(), arguments)?;
+        // MCP 2026-07-28 server/utilities/caching: what a retry reads depends on its answers
+        let cache = if call.is_retry() { Cache::default() } else { cache };
+        let contents = match self.converse("resources/read", call, |call| reader.clone().run(call)).await {
+            Ok(Served::Complete(contents)) => contents.filter(|contents| !contents.is_empty()),
+            Ok(Served::InputRequired(response)) => return Ok(response),
+            Ok(Served::Failed(why)) => return Err(McpError::new(ErrorCode::INTERNAL_ERROR, why)),
+            Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => None,
+            Err(error) => return Err(error),
+        };
+        // MCP 2025-11-25 server/resources, Error Handling: a resource that is not there is an error, not nothing
+        let mut contents = contents.ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
+        for part in &mut contents {
+            if part.mime_type.is_none() && uri::same(&part.uri, &uri) {
+                part.mime_type.clone_from(&mime_type);
+            }
+            era::contents(part, self.revision());
+        }
+        let [kind, meta] = self.complete();
+        self.encode(&[kind, meta, cache.hints(self.revision()).as_bytes()], &ReadResult { contents })
+    }
+
+    /// `completion/complete`.
+    pub(crate) async fn completion(&self) -> Result<Bytes, McpError> {
+        #[derive(Serialize)]
+        struct CompleteResult {
+            completion: Completion,
+        }
+        let params = self.request.params.members()?;
+        let argument = Params::read(Some(params.object("argument")?), "argument.", ["name", "value"])?;
+        let typed = Typed {
+            argument: argument.string("name", self.most())?,
+            value: argument.string("value", usize::MAX)?,
+            context: context(params.optional_object("context")?)?,
+        };
+        let (target, completers) = self.completers(params.object("ref")?)?;
+        let completion = match completers.of(&typed.argument) {
+            Some(completer) => {
+                let asked = serde_json::to_string(&typed).map_err(|_| McpError::internal())?;
+                let call = self.call(target, Some(asked.into()))?;
+                self.run("completion/complete", call.target().clone(), completer.run(call)).await?
+            }
+            None => Completion::default(),
+        };
+        self.encode(&self.complete(), &CompleteResult { completion: completion.cut() })
+    }
+
+    /// What a result without a `_meta` of its own begins with.
+    fn complete(&self) -> [&[u8]; 2] {
+        self.router.head(ResultType::Complete, None, self.revision())
+    }
+
+    /// Who reads a URI, its variables, the MIME type of what says none, and how long it may be kept.
+    #[expect(clippy::type_complexity, reason = "four parts that are taken apart at once")]
+    fn reader(
+        &self,
+        uri: &str,
+    ) -> Option<(Arc<dyn Run<Contents>>, Option<ByteString>, Option<String>, Cache)> {
+        if let Some(resource) = self.router.resources.get(uri) {
+            return Some((
+                resource.reader(),
+                None,
+                resource.definition().mime_type.clone(),
+                resource.hints(),
+            ));
+        }
+        self.router.templates.snapshot().iter().find_map(|template| {
+            let arguments = template.arguments(uri)?;
+            Some((
+                template.reader(),
+                Some(arguments),
+                template.definition().mime_type.clone(),
+                template.hints(),
+            ))
+        })
+    }
+
+    /// What a `ref` names, and its completers.
+    fn completers(&self, reference: &str) -> Result<(ByteString, Completers), McpError> {
+        let reference = Params::read(Some(reference), "ref.", ["type", "name", "uri"])?;
+        let kind = reference.text("type", self.most())?;
+        match &*kind {
+            "ref/prompt" => {
+                let name = ByteString::from(reference.string("name", self.most())?);
+                let prompt: Arc<Prompt> =
+                    self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "ref.name", &name))?;
+                Ok((name, prompt.completers().clone()))
+            }
+            // a template, or a URI: of a resource, which has nothing to complete, or of one that a template describes
+            "ref/resource" => {
+                let uri = ByteString::from(reference.string("uri", self.most())?);
+                let templates = self.router.templates.snapshot();
+                let described = || templates.iter().find(|template| template.arguments(&uri).is_some());
+                if let Some(template) = templates.get(&uri) {
+                    Ok((uri, template.completers().clone()))
+                } else if self.router.resources.get(&uri).is_some() {
+                    Ok((uri, Completers::default()))
+                } else if let Some(template) = described() {
+                    Ok((uri, template.completers().clone()))
+                } else {
+                    Err(unknown("resource template", "ref.uri", &uri))
+                }
+            }
+            _ => Err(McpError::invalid_params("`ref.type` is neither \"ref/prompt\" nor \"ref/resource\"")),
+        }
+    }
+
+    /// The error for a client that lacks what a handler cannot do without.
+    fn missing(&self, needs: &[ClientCapability]) -> Option<McpError> {
+        let peer = &self.origin.peer;
+        let lacks = needs.iter().copied().filter(|need| !peer.capabilities.has(*need)).collect::<Vec<_>>();
+        (!lacks.is_empty()).then(|| missing_capabilities(&lacks))
+    }
+
+    /// The bytes of a name or a URI, at most.
+    fn most(&self) -> usize {
+        self.router.limits().name_bytes
+    }
+
+    fn revision(&self) -> Revision {
+        self.origin.peer.revision
+    }
+
+    /// What the handler's extractors read.
+    pub(crate) fn call(&self, target: ByteString, arguments: Option<ByteString>) -> Result<Call, McpError> {
+        let params = &self.request.params;
+        let meta = params.optional("_meta");
+        let progress = meta.map(progress_token).transpose()?.flatten();
+        let meta = meta.map(|json| params.slice(json));
+        let data = Arc::clone(self.router.data());
+        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress).served_by(&self.router))
+    }
+
+    /// Runs a handler. What it panics with reaches nobody.
+    async fn run<T>(
+        &self,
+        method: &'static str,
+        target: ByteString,
+        handler: LocalBoxFuture<'static, Result<T, McpError>>,
+    ) -> Result<T, McpError> {
+        Contained::new(method, target, handler).await?
+    }
+
+    pub(crate) fn encode(&self, head: &[&[u8]], result: &impl Serialize) -> Result<Bytes, McpError> {
+        let encoded =
+            contain("the encoding of a result", || try_encode_result(&self.request.id, head, result))?;
+        encoded.map_err(|error| {
+            log::error!("a result does not serialize: {error}");
+            McpError::internal()
+        })
+    }
+}
+
+/// The token under which a request wants progress.
+// MCP 2025-11-25 basic/utilities/progress, Progress Flow: MUST be a string or integer value
+pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpError> {
+    // a name may be written with escapes; what has none and not this text has no such member
+    if meta.starts_with('{') && !meta.contains("progressToken") && !meta.contains('\\') {
+        return Ok(None);
+    }
+    let meta = Params::read(Some(meta), "_meta.", ["progressToken"])?;
+    let Some(token) = meta.raw("progressToken") else { return Ok(None) };
+    let token = RequestId::read(token).map(ProgressToken);
+    token.map(Some).ok_or_else(|| meta.mistyped("progressToken", "a string or an integer"))
+}
+
+/// The arguments that have values already.
+fn context(context: Option<&str>) -> Result<HashMap<String, String>, McpError> {
+    let context = Params::read(context, "context.", ["arguments"])?;
+    match context.optional("arguments") {
+        None => Ok(HashMap::new()),
+        Some(json) => {
+            serde_json::from_str(json).map_err(|_| context.mistyped("arguments", "an object of strings"))
+        }
+    }
+}
+
+/// A part of the parameters, to be kept: a copy only of what has escapes.
+fn kept(params: &Parameters, text: Cow<'_, str>) -> ByteString {
+    match text {
+        Cow::Borrowed(part) => params.slice(part),
+        Cow::Owned(text) => text.into(),
+    }
+}
+
+fn unknown(kind: &str, member: &str, name: &str) -> McpError {
+    McpError::invalid_params(format!("unknown {kind}: `{member}` is {}", Shown(name)))
+}

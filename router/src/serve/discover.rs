@@ -1,0 +1,39 @@
+//! `server/discover`: what a client is told that asks before it asks for anything else.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::{
+    serve::{initialize::ServerCapabilities, router::Router},
+    wire::{
+        era::Revision, error::McpError, id::RequestId, jsonrpc::try_encode_result, result_meta::ResultType,
+    },
+};
+
+/// The result of `server/discover`, but for what every result says.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiscoverResult<'a> {
+    supported_versions: Vec<&'static str>,
+    capabilities: ServerCapabilities,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+impl Router {
+    /// The answer to `server/discover`.
+    // MCP 2026-07-28 server/discover
+    pub(crate) fn discover(&self, id: &RequestId, revision: Revision) -> Result<Bytes, McpError> {
+        let result = DiscoverResult {
+            // those with a handshake, too: a client may know no other
+            supported_versions: self.eras().versions().collect(),
+            capabilities: self.capabilities(revision),
+            instructions: self.instructions(),
+        };
+        let [kind, meta] = self.head(ResultType::Complete, None, revision);
+        try_encode_result(id, &[kind, meta, self.list_hints(revision)], &result).map_err(|error| {
+            log::error!("the server's description does not serialize: {error}");
+            McpError::internal()
+        })
+    }
+}

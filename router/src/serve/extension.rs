@@ -1,0 +1,132 @@
+//! Extensions of the protocol that a server declares. None is by default.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    serve::router::Router,
+    wire::era::{Feature, Revision},
+};
+
+/// Settings by id, as JSON objects.
+pub(crate) type Extensions = BTreeMap<String, Box<RawValue>>;
+
+/// Why an extension cannot be declared: an author's mistake.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidExtension {
+    /// No id of an extension.
+    #[error("{0:?} is no id of an extension: write prefix/name, such as com.example/feature")]
+    Id(String),
+    /// The settings are no JSON object.
+    #[error("the settings of the extension {0:?} are no JSON object")]
+    Settings(String),
+    /// It is declared already.
+    #[error("the extension {0:?} is declared already")]
+    Taken(String),
+}
+
+impl Router {
+    /// Declares an extension with these settings; an empty object says that it has none.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_extension(&mut self, id: &str, settings: impl Serialize) -> Result<(), InvalidExtension> {
+        if !is_id(id) {
+            return Err(InvalidExtension::Id(id.to_owned()));
+        }
+        let settings = serde_json::value::to_raw_value(&settings).ok();
+        let settings = settings.filter(|settings| settings.get().starts_with('{'));
+        let settings = settings.ok_or_else(|| InvalidExtension::Settings(id.to_owned()))?;
+        if self.extensions.contains_key(id) {
+            return Err(InvalidExtension::Taken(id.to_owned()));
+        }
+        self.extensions.insert(id.to_owned(), settings);
+        Ok(())
+    }
+
+    /// What is declared at a revision.
+    pub(crate) fn extensions(&self, revision: Revision) -> Extensions {
+        if revision.has(Feature::Extensions) { self.extensions.clone() } else { Extensions::new() }
+    }
+}
+
+/// Whether this is the id of an extension: a key of `_meta` with a prefix.
+// MCP 2026-07-28 basic, _meta: Key name format; basic/versioning, Extension Negotiation: a mandatory prefix
+fn is_id(id: &str) -> bool {
+    let Some((prefix, name)) = id.split_once('/') else { return false };
+    prefix.split('.').all(is_label) && is_name(name)
+}
+
+/// Whether this is a label of the prefix of a key of `_meta`.
+pub(crate) fn is_label(label: &str) -> bool {
+    label.starts_with(|first: char| first.is_ascii_alphabetic()) && is_made_of(label, b"-")
+}
+
+/// Whether this is the name of a key of `_meta`, and not empty.
+pub(crate) fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && is_made_of(name, b"-_.")
+}
+
+/// Whether this ends with a letter or digit and holds nothing but these.
+fn is_made_of(text: &str, also: &[u8]) -> bool {
+    text.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || also.contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_prefix_and_a_name() {
+        for id in
+            ["com.example/feature", "io.modelcontextprotocol/ui", "a/b", "a-b.c1/d_e.f-1", "com.example/1"]
+        {
+            assert!(is_id(id), "{id}");
+        }
+        for id in [
+            "",
+            "feature",
+            "/feature",
+            "com.example/",
+            "com..example/a",
+            ".com/a",
+            "com./a",
+            "1com/a",
+            "com-/a",
+            "-com/a",
+            "com.example/a/b",
+            "com.example/-a",
+            "com.example/a-",
+            "com.example/a b",
+            "com.exa_mple/a",
+            "c\u{f6}m/a",
+            "com/\u{e4}",
+        ] {
+            assert!(!is_id(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn an_extension_is_declared_once_with_an_object_and_where_the_revision_has_them() {
+        let mut router = Router::new("s", "1");
+        let capabilities =
+            |router: &Router, revision| serde_json::to_value(router.capabilities(revision)).unwrap();
+        let newest = Revision::LATEST;
+        assert!(capabilities(&router, newest).get("extensions").is_none(), "none is there by default");
+        router.add_extension("com.example/a", json!({ "b": 1 })).unwrap();
+        let error = router.add_extension("com.example/a", json!({})).unwrap_err();
+        assert_eq!(error, InvalidExtension::Taken("com.example/a".to_owned()));
+        let error = router.add_extension("com.example/b", json!([])).unwrap_err();
+        assert_eq!(error, InvalidExtension::Settings("com.example/b".to_owned()));
+        assert!(matches!(router.add_extension("b", json!({})), Err(InvalidExtension::Id(_))));
+        assert_eq!(capabilities(&router, newest)["extensions"], json!({ "com.example/a": { "b": 1 } }));
+        assert!(capabilities(&router, Revision::LATEST_HANDSHAKE).get("extensions").is_none());
+    }
+}

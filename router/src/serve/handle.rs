@@ -1,0 +1,127 @@
+//! Changes to a server that runs.
+
+use std::{
+    future::{Future, ready},
+    sync::Arc,
+};
+
+use crate::{
+    call::{
+        Call,
+        extract::{About, FromCall},
+    },
+    catalog::{
+        prompt::Prompt, register::AddError, resource::Resource, resource_template::ResourceTemplate,
+        tool::IntoTool,
+    },
+    serve::router::Router,
+    wire::error::McpError,
+};
+
+/// Changes what a server offers while it runs; every client that is to know is told.
+///
+/// A handler extracts it; outside, `Server::handle` gives it, to be kept in an actor or another thread. Notices to clients
+/// are coalesced: a burst of changes is one notice of each kind and resource, and the last change is always told.
+///
+/// A session is told of lists, and of the resources that it subscribed to (`resources/subscribe`). From 2026-07-28 on a client
+/// asks by `subscriptions/listen` for what it wants to hear of, and the answer is a stream: `toolsListChanged`,
+/// `promptsListChanged` and `resourcesListChanged` are `true` or left out, `resourceSubscriptions` is an array of URIs. The
+/// first message says which of them the server tells of; closing the connection ends it. With the example `feedback` running:
+///
+/// ```sh
+/// curl -N http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
+/// ```
+///
+/// ```text
+/// data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]}}}
+///
+/// data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"uri":"shop://stock"}}
+/// ```
+#[derive(Clone, Debug)]
+pub struct Handle {
+    router: Arc<Router>,
+}
+
+impl Handle {
+    /// The handle of a server.
+    #[must_use]
+    pub fn new(router: Arc<Router>) -> Self {
+        Self { router }
+    }
+
+    /// Adds a tool at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a name that is taken; nothing has changed then.
+    pub fn add_tool<M>(&self, tool: impl IntoTool<M>) -> Result<(), AddError> {
+        self.router.add_tool(tool.into_tool())
+    }
+
+    /// Removes a tool; `false` if there is none of this name. Calls that run go on.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        self.router.remove_tool(name)
+    }
+
+    /// Whether there is a tool of this name.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.router.has_tool(name)
+    }
+
+    /// Adds a prompt at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a name that is taken; nothing has changed then.
+    pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
+        self.router.add_prompt(prompt)
+    }
+
+    /// Removes a prompt; `false` if there is none of this name.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        self.router.remove_prompt(name)
+    }
+
+    /// Adds a resource at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a URI that is taken; nothing has changed then.
+    pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
+        self.router.add_resource(resource)
+    }
+
+    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        self.router.remove_resource(uri)
+    }
+
+    /// Adds a family of resources at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake, such as a template that is there already; nothing has changed then.
+    pub fn add_resource_template(&self, template: ResourceTemplate) -> Result<(), AddError> {
+        self.router.add_resource_template(template)
+    }
+
+    /// Removes a family of resources; `false` if there is none of this text.
+    pub fn remove_resource_template(&self, uri_template: &str) -> bool {
+        self.router.remove_resource_template(uri_template)
+    }
+
+    /// Tells the clients that subscribed to a resource that it has new contents.
+    pub fn resource_updated(&self, uri: &str) {
+        self.router.resource_updated(uri);
+    }
+}
+
+/// Fails with -32603 in a call of no server, as in a unit test.
+impl FromCall for Handle {
+    fn describe(_: &mut About) {}
+
+    fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
+        ready(call.router().cloned().map(Self::new).ok_or_else(McpError::internal))
+    }
+}

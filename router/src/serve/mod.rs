@@ -1,0 +1,15 @@
+//! Serving requests: the router, its method table, and the handlers of the methods.
+//!
+//! Never keeps state of a client. Read next: `dispatch`, then `calls`.
+
+pub(crate) mod calls;
+pub(crate) mod discover;
+pub mod dispatch;
+pub mod extension;
+pub mod handle;
+pub mod initialize;
+pub mod listen;
+pub mod metadata;
+pub mod param_headers;
+pub(crate) mod rounds;
+pub mod router;

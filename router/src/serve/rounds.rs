@@ -1,0 +1,204 @@
+//! Serving a request whose handler may ask: one round where there is no session, and what a handler asks by hand in one.
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use futures_util::future::{LocalBoxFuture, join_all};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::value::RawValue;
+
+use crate::{
+    ask::{
+        question::{Asker, Asks},
+        rounds::{Asked, Asking, End, Ended, InputRequired, MOST_ROUNDS, Memory, Rounds},
+        seal::{Binding, Unsealed},
+    },
+    call::Call,
+    serve::calls::Serving,
+    wire::{
+        era::Feature,
+        error::{McpError, Shown},
+        params::Members,
+        result_meta::ResultType,
+    },
+};
+
+/// What became of it.
+pub(crate) enum Served<T> {
+    /// The handler has a result.
+    Complete(T),
+    /// It has questions: the whole response.
+    InputRequired(Bytes),
+    /// It has one too many, or too much to remember. An error for whoever reads the result.
+    Failed(String),
+}
+
+impl Serving {
+    /// The call that a request is: one round, after those whose memory it brings along.
+    pub(crate) fn round(
+        &self,
+        method: &'static str,
+        target: ByteString,
+        arguments: Option<ByteString>,
+    ) -> Result<Call, McpError> {
+        let mut memory = None;
+        if self.is_stateless() {
+            let params = &self.request.params;
+            let state = params.optional("requestState");
+            let responses = params.optional("inputResponses").map(|json| params.slice(json));
+            let bound = || self.binding(method, &target, arguments.as_deref());
+            memory = Memory::recall(&self.router.seal, bound, state, responses)?;
+        }
+        Ok(self.call(target, arguments)?.in_round(memory.map(Box::new)))
+    }
+
+    /// Runs a handler for as long as it has no question. `start` calls it.
+    pub(crate) async fn converse<T>(
+        &self,
+        method: &'static str,
+        call: Call,
+        start: impl Fn(Call) -> LocalBoxFuture<'static, Result<T, McpError>>,
+    ) -> Result<Served<T>, McpError> {
+        match Rounds::new(method, call.clone(), start(call)).await? {
+            Ended::Complete(value) => Ok(Served::Complete(value)),
+            // the rare case: the usual one does not carry its size
+            Ended::Asks(asked) => Box::pin(self.asked(method, *asked, &start)).await,
+        }
+    }
+
+    /// Answers with the questions of a handler. In a session, where it has asked by hand, asks them and calls it again.
+    pub(crate) async fn asked<T>(
+        &self,
+        method: &'static str,
+        mut asked: Asked,
+        start: &impl Fn(Call) -> LocalBoxFuture<'static, Result<T, McpError>>,
+    ) -> Result<Served<T>, McpError> {
+        loop {
+            let Asked { call, end: End { mut questions, by_hand, mut memory } } = asked;
+            if let Some(input) = by_hand {
+                let asker = Asker::new(&call);
+                memory.set_own(input.state.clone());
+                if !self.is_stateless() {
+                    let memory = match ask_all(&asker, &input, memory).await? {
+                        Ok(memory) => memory,
+                        Err(failed) => return Ok(Served::Failed(failed)),
+                    };
+                    let again = call.again(memory);
+                    asked = match Rounds::new(method, again.clone(), start(again)).await? {
+                        Ended::Complete(value) => return Ok(Served::Complete(value)),
+                        Ended::Asks(asked) => *asked,
+                    };
+                    continue;
+                }
+                questions = input.written(&asker)?.into_iter().map(|written| written.asking).collect();
+            }
+            let bound = self.binding(method, call.target(), Some(call.arguments()));
+            return self.input_required(&questions, memory, &bound);
+        }
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.origin.peer.revision.has(Feature::Stateless)
+    }
+
+    fn binding(&self, method: &str, target: &str, arguments: Option<&str>) -> Binding {
+        let principal = self.origin.principal.as_ref().map(|principal| principal.name());
+        Binding::new(self.router.audience(), principal, method, target, arguments)
+    }
+
+    /// The result that asks.
+    // MCP 2026-07-28 basic/patterns/mrtr, InputRequiredResult
+    fn input_required<T>(
+        &self,
+        questions: &[Asking],
+        memory: Memory,
+        bound: &Binding,
+    ) -> Result<Served<T>, McpError> {
+        if let Some(failed) = too_many(&memory, questions.first()) {
+            return Ok(Served::Failed(failed));
+        }
+        let most = self.router.seal.limits.sent;
+        let keys = questions.iter().map(|asking| asking.key.as_str());
+        let request_state = match memory.seal(&self.router.seal, bound, keys) {
+            Ok(state) => state,
+            Err(Unsealed::TooLarge(bytes)) => {
+                return Ok(Served::Failed(format!(
+                    "there is too much to remember between two rounds of questions: `requestState` would have {bytes} \
+                     bytes (the limit is {most})"
+                )));
+            }
+            Err(Unsealed::Failed) => return Err(McpError::internal()),
+        };
+        let result = InputRequiredResult {
+            input_requests: (!questions.is_empty()).then_some(InputRequests(questions)),
+            request_state,
+        };
+        let head = self.router.head(ResultType::InputRequired, None, self.origin.peer.revision);
+        self.encode(&head, &result).map(Served::InputRequired)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InputRequiredResult<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_requests: Option<InputRequests<'a>>,
+    request_state: String,
+}
+
+/// The questions by key.
+struct InputRequests<'a>(&'a [Asking]);
+
+impl Serialize for InputRequests<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Request<'a> {
+            method: &'a str,
+            params: &'a RawValue,
+        }
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for asking in self.0 {
+            // we wrote them
+            let params = serde_json::from_slice(&asking.params).map_err(serde::ser::Error::custom)?;
+            map.serialize_entry(&asking.key, &Request { method: asking.method, params })?;
+        }
+        map.end()
+    }
+}
+
+/// What to say if there were so many rounds that there may be no other.
+fn too_many(memory: &Memory, question: Option<&Asking>) -> Option<String> {
+    let last = || question.map_or_else(|| "nothing".to_owned(), |asking| Shown(&asking.about).to_string());
+    (memory.rounds() >= MOST_ROUNDS).then(|| {
+        format!("there were {MOST_ROUNDS} rounds of questions, which is the most: {} is not asked", last())
+    })
+}
+
+/// Asks in a session what a handler asked by hand, and keeps the answers.
+///
+/// # Errors
+///
+/// -32021 for what the client cannot be asked. The inner error is the tool's: too many rounds, or no answer.
+async fn ask_all(
+    asker: &Asker,
+    input: &InputRequired,
+    mut memory: Memory,
+) -> Result<Result<Memory, String>, McpError> {
+    let questions = input.written(asker)?;
+    if let Some(failed) = too_many(&memory, questions.first().map(|written| &written.asking)) {
+        return Ok(Err(failed));
+    }
+    let answers = join_all(questions.into_iter().map(|written| async move {
+        let Asking { key, method, params, about } = written.asking;
+        let asks = Asks { method, params, needs: written.needs, timeout: None, key: None, about: &about };
+        let answer = asker.ask(asks).await;
+        (key, answer)
+    }));
+    for (key, answer) in answers.await {
+        match answer {
+            Ok(told) => memory.keep_answer(key, &told.json),
+            Err(error) => return Ok(Err(format!("nothing is known of {key:?}: {error}"))),
+        }
+    }
+    memory.count_round();
+    Ok(Ok(memory))
+}

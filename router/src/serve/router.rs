@@ -1,0 +1,340 @@
+//! The router: everything a server offers, and who it is.
+//!
+//! Built once, then shared as `Arc<Router>`. What it is made of (`&mut self`) is fixed from then on; what it offers
+//! (`&self`) may change while it runs.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::SystemTime,
+};
+
+use actix_web::HttpRequest;
+use bytestring::ByteString;
+
+use crate::{
+    ask::seal::{Seal, StateKey, StateLimits},
+    call::{data::DataMap, extract::Needs},
+    catalog::{Catalog, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate, tool::Tool},
+    serve::extension::Extensions,
+    wire::{
+        change::{Announce, Change},
+        definition::ServerInfo,
+        era::Eras,
+        jsonrpc::ReadLimits,
+        result_meta::{Cache, Stamps},
+    },
+};
+
+/// Everything a server offers, and who it is.
+pub struct Router {
+    info: ServerInfo,
+    instructions: Option<String>,
+    limits: ReadLimits,
+    data: Arc<DataMap>,
+    pub(crate) tools: Catalog<Tool>,
+    pub(crate) prompts: Catalog<Prompt>,
+    pub(crate) resources: Catalog<Resource>,
+    pub(crate) templates: Catalog<ResourceTemplate>,
+    pub(crate) offered: Offered,
+    /// Set once, by the server that has sessions; nobody is told before.
+    announce: OnceLock<Arc<dyn Announce>>,
+    /// Tool handlers started so far.
+    calls: AtomicU64,
+    eras: Eras,
+    pub(crate) extensions: Extensions,
+    cache: Cache,
+    /// Whether results say whose they are.
+    names_itself: bool,
+    /// Made when the first result needs them; what they are made of is fixed by then.
+    stamps: OnceLock<Stamps>,
+    pub(crate) seal: Seal,
+    /// Set when something was to be logged although `logging` is not declared, which is warned of once.
+    unheard: AtomicBool,
+    /// For whom a `requestState` is; the server's name otherwise.
+    audience: Option<String>,
+}
+
+/// A capability of a server that depends on what is registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// `tools`
+    Tools,
+    /// `prompts`
+    Prompts,
+    /// `resources`
+    Resources,
+    /// `completions`
+    Completions,
+    /// `logging`: declared where a handler takes a [`Log`](crate::call::log::Log), or an extractor that may hold one.
+    Logging,
+}
+
+/// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
+/// were told of it, and an empty list says what there is.
+#[derive(Debug, Default)]
+pub(crate) struct Offered([AtomicBool; 5]);
+
+impl Offered {
+    fn flag(&self, capability: Capability) -> &AtomicBool {
+        let [tools, prompts, resources, completions, logging] = &self.0;
+        match capability {
+            Capability::Tools => tools,
+            Capability::Prompts => prompts,
+            Capability::Resources => resources,
+            Capability::Completions => completions,
+            Capability::Logging => logging,
+        }
+    }
+}
+
+impl Router {
+    /// A router that offers nothing yet, under this name and version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        let info = ServerInfo { name: name.into(), version: version.into(), ..ServerInfo::default() };
+        Self {
+            info,
+            instructions: None,
+            limits: ReadLimits::default(),
+            data: Arc::default(),
+            tools: Catalog::default(),
+            prompts: Catalog::default(),
+            resources: Catalog::default(),
+            templates: Catalog::default(),
+            offered: Offered::default(),
+            announce: OnceLock::new(),
+            calls: AtomicU64::new(0),
+            eras: Eras::default(),
+            extensions: Extensions::new(),
+            cache: Cache::default(),
+            names_itself: true,
+            stamps: OnceLock::new(),
+            seal: Seal::default(),
+            unheard: AtomicBool::new(false),
+            audience: None,
+        }
+    }
+
+    /// Which kinds of revision are served.
+    #[must_use]
+    pub fn eras(&self) -> Eras {
+        self.eras
+    }
+
+    /// Sets which kinds of revision are served.
+    pub fn set_eras(&mut self, eras: Eras) {
+        self.eras = eras;
+    }
+
+    /// How long lists and the answer to `server/discover` may be kept.
+    #[must_use]
+    pub fn cache(&self) -> Cache {
+        self.cache
+    }
+
+    /// Sets how long lists and the answer to `server/discover` may be kept.
+    pub fn set_cache(&mut self, cache: Cache) {
+        self.cache = cache;
+        self.stamps = OnceLock::new();
+    }
+
+    /// Whether results say in their `_meta` who the server is, from 2026-07-28 on.
+    #[must_use]
+    pub fn names_itself(&self) -> bool {
+        self.names_itself
+    }
+
+    /// Sets whether results say who the server is.
+    pub fn set_names_itself(&mut self, names_itself: bool) {
+        self.names_itself = names_itself;
+        self.stamps = OnceLock::new();
+    }
+
+    pub(crate) fn stamps(&self) -> &Stamps {
+        self.stamps.get_or_init(|| Stamps::of(self))
+    }
+
+    /// Sets the keys that `requestState` is sealed with: the first seals, all open. None is one of this process.
+    pub fn set_state_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
+        self.seal.set_keys(keys);
+    }
+
+    /// Sets how large a `requestState` may be, and how long it is good for.
+    pub fn set_state_limits(&mut self, limits: StateLimits) {
+        self.seal.limits = limits;
+    }
+
+    /// Sets what tells the time where a `requestState` may have expired. The system's clock by default.
+    pub fn set_clock(&mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) {
+        self.seal.clock = Arc::new(clock);
+    }
+
+    /// For whom a `requestState` is good.
+    pub(crate) fn audience(&self) -> &str {
+        self.audience.as_deref().unwrap_or(&self.info.name)
+    }
+
+    /// Sets for whom a `requestState` is good: the server's name by default.
+    pub fn set_audience(&mut self, audience: impl Into<String>) {
+        self.audience = Some(audience.into());
+    }
+
+    /// What the server calls itself.
+    #[must_use]
+    pub fn info(&self) -> &ServerInfo {
+        &self.info
+    }
+
+    /// What the server calls itself, to be changed before it runs.
+    pub fn info_mut(&mut self) -> &mut ServerInfo {
+        self.stamps = OnceLock::new();
+        &mut self.info
+    }
+
+    /// What a client is told at `initialize` on how to use the server.
+    #[must_use]
+    pub fn instructions(&self) -> Option<&str> {
+        self.instructions.as_deref()
+    }
+
+    /// Sets what a client is told on how to use the server.
+    pub fn set_instructions(&mut self, instructions: impl Into<String>) {
+        self.instructions = Some(instructions.into());
+    }
+
+    /// The limits that messages are read with.
+    #[must_use]
+    pub fn limits(&self) -> &ReadLimits {
+        &self.limits
+    }
+
+    /// The limits that messages are read with, to be changed before the server runs.
+    pub fn limits_mut(&mut self) -> &mut ReadLimits {
+        &mut self.limits
+    }
+
+    /// The values given to the server.
+    #[must_use]
+    pub fn data(&self) -> &Arc<DataMap> {
+        &self.data
+    }
+
+    /// Gives a value to handlers, by its type.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if there is a value of this type already.
+    #[track_caller]
+    pub fn insert_data<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        let name = std::any::type_name::<T>();
+        assert!(self.data.get::<T>().is_none(), "a value of type `{name}` is given to the server already");
+        Arc::make_mut(&mut self.data).insert(value);
+    }
+
+    /// Names who passes changes on to clients. Only the first counts: a router has one server.
+    pub fn set_announce(&self, announce: Arc<dyn Announce>) {
+        if self.announce.set(announce).is_err() {
+            log::warn!("a router can serve one server only; changes are announced to the first");
+        }
+    }
+
+    /// Tells the clients that subscribed to a resource that it has new contents.
+    pub fn resource_updated(&self, uri: impl Into<ByteString>) {
+        self.announce(Change::Resource(uri.into()));
+    }
+
+    /// How many tool handlers were started so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn announce(&self, change: Change) {
+        if let Some(announce) = self.announce.get() {
+            announce.announce(change);
+        }
+    }
+
+    /// Sets how many entries a page of a list has, at least one; by default a list is one page.
+    pub fn set_page_size(&mut self, entries: Option<usize>) {
+        self.tools.set_page_size(entries);
+        self.prompts.set_page_size(entries);
+        self.resources.set_page_size(entries);
+        self.templates.set_page_size(entries);
+    }
+
+    /// Offers a capability before anything is registered for it: its lists are then empty at first.
+    ///
+    /// Capabilities are told at `initialize` only, so a server that adds its first tool later calls this when it is built.
+    pub fn offer(&self, capability: Capability) {
+        self.offered.flag(capability).store(true, Ordering::Release);
+    }
+
+    /// Whether messages may be logged to clients: what is not declared must not be sent. Warns of the first that is not.
+    // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
+    pub(crate) fn may_log(&self) -> bool {
+        let may = self.offers(Capability::Logging);
+        if !may && !self.unheard.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                "a handler logs to its client, but `logging` is not declared, so nothing is sent: the `describe` of its \
+                 extractor must call `Log::describe`, or the server must offer `Capability::Logging`"
+            );
+        }
+        may
+    }
+
+    /// Whether this capability is offered.
+    #[must_use]
+    pub fn offers(&self, capability: Capability) -> bool {
+        self.offered.flag(capability).load(Ordering::Acquire)
+    }
+
+    /// What the handlers registered now need and the server's data lacks: name of the tool, prompt or resource, and the
+    /// type of the `web::Data` that is missing. Over stdio, where no `App` could have it, this is known at start.
+    #[must_use]
+    pub fn missing_data(&self) -> Vec<(String, &'static str)> {
+        self.missing(|needs| needs.missing(&self.data))
+    }
+
+    /// What the handlers registered now need and neither the application of a request nor the server's data has, as
+    /// [`missing_data`](Self::missing_data) names it.
+    #[must_use]
+    pub fn missing_data_for(&self, request: &HttpRequest) -> Vec<(String, &'static str)> {
+        self.missing(|needs| needs.missing_in(request, &self.data))
+    }
+
+    fn missing(&self, of: impl Fn(&Needs) -> Vec<&'static str>) -> Vec<(String, &'static str)> {
+        let missing = |name: &str, needs: &Needs| {
+            let types = of(needs).into_iter();
+            types.map(|missing| (name.to_owned(), missing)).collect::<Vec<_>>()
+        };
+        let tools = self.tools.snapshot();
+        let prompts = self.prompts.snapshot();
+        let resources = self.resources.snapshot();
+        let templates = self.templates.snapshot();
+        let tools = tools.iter().flat_map(|tool| missing(tool.name(), tool.needs()));
+        let prompts = prompts.iter().flat_map(|prompt| missing(&prompt.definition().name, prompt.needs()));
+        let resources =
+            resources.iter().flat_map(|resource| missing(&resource.definition().uri, resource.needs()));
+        let templates = templates
+            .iter()
+            .flat_map(|template| missing(&template.definition().uri_template, template.needs()));
+        tools.chain(prompts).chain(resources).chain(templates).collect()
+    }
+}
+
+impl fmt::Debug for Router {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Router")
+            .field("name", &self.info.name)
+            .field("offered", &self.offered)
+            .finish_non_exhaustive()
+    }
+}

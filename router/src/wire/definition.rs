@@ -1,0 +1,192 @@
+//! Definitions as lists show them, in the shape of the newest revision; `era` takes out what an older one lacks.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    catalog::authored,
+    wire::content::{Annotations, Icon, MetaMap},
+};
+
+/// A tool, as `tools/list` shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolDefinition {
+    /// The name it is called by; unique in its server.
+    pub name: String,
+    /// The name to show to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does, for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The JSON schema of its arguments; an object. Listed byte for byte.
+    pub input_schema: Box<RawValue>,
+    /// The JSON schema of its structured content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Box<RawValue>>,
+    /// Hints on its behaviour.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<ToolAnnotations>,
+    /// Icons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+/// Hints on a tool's behaviour. A client must not trust them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolAnnotations {
+    /// The name to show to people; older clients look here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// It changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// It may destroy something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// The same call twice does no more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It reaches the world outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+/// A prompt, as `prompts/list` shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PromptDefinition {
+    /// The name it is asked for by; unique in its server.
+    pub name: String,
+    /// The name to show to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its arguments; all are strings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<PromptArgument>,
+    /// Icons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+/// An argument of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: String,
+    /// The name to show to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it must be given.
+    pub required: bool,
+}
+
+/// A resource, as `resources/list` shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceDefinition {
+    /// Its URI; unique in its server.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// The name to show to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is, for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its MIME type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its size in bytes, before base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Hints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Icons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+/// A family of resources, as `resources/templates/list` shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TemplateDefinition {
+    /// The URI with variables (RFC 6570), such as `mem://item/{id}`.
+    pub uri_template: String,
+    /// Its name.
+    pub name: String,
+    /// The name to show to people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What its resources are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The MIME type of all of them, where they share one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Hints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Icons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+/// What the server calls itself: `serverInfo`.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerInfo {
+    /// The program's name.
+    pub name: String,
+    /// The program's version.
+    pub version: String,
+    /// The name to show to people. From 2025-06-18 on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is for. From 2025-11-25 on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Where to read more. From 2025-11-25 on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub website_url: Option<String>,
+    /// Icons. From 2025-11-25 on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+}
+
+impl ServerInfo {
+    /// What is wrong with it, in words: a website that is not a URI, an icon that is not at an `https:`, `http:` or `data:`
+    /// URI.
+    // MCP 2025-11-25 schema, Implementation: both have the format `uri`; basic, icons
+    #[must_use]
+    pub fn mistake(&self) -> Option<String> {
+        if let Some(url) = self.website_url.as_ref().filter(|url| !authored::is_uri(url)) {
+            return Some(format!(
+                "the website {url:?} is not a URL with a scheme, such as `https://example.com/`"
+            ));
+        }
+        let wrong = self.icons.iter().any(|icon| !authored::is_icon(&icon.src));
+        wrong.then(|| "an icon of the server is not at an https:, http: or data: URI".to_owned())
+    }
+}

@@ -1,0 +1,208 @@
+//! The parameters of a message: where in its text the members stand that some method reads.
+//!
+//! They are found while the envelope is read, so that nobody looks for them again; what is in them stays text.
+
+use std::fmt;
+
+use bytestring::ByteString;
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use crate::wire::{
+    error::McpError,
+    params::{Members, Name},
+};
+
+/// The members that are found. Others are skipped.
+const NAMES: [&str; 17] = [
+    // of those that run a handler
+    "_meta",
+    "name",
+    "arguments",
+    "uri",
+    "requestState",
+    "inputResponses",
+    // of the other requests
+    "cursor",
+    "ref",
+    "argument",
+    "context",
+    "notifications",
+    "level",
+    "protocolVersion",
+    "capabilities",
+    "clientInfo",
+    // of `notifications/cancelled`
+    "requestId",
+    "reason",
+];
+
+/// The parameters of a request or a notification, an object: its members stay JSON text. Nothing is copied of that text.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(Option<Box<Given>>);
+
+#[derive(Clone, Debug)]
+struct Given {
+    /// What the places are in.
+    text: ByteString,
+    found: Found,
+}
+
+impl Parameters {
+    /// Parameters of this JSON text.
+    ///
+    /// # Errors
+    ///
+    /// -32602 for what is no JSON object.
+    pub fn read(text: impl Into<ByteString>) -> Result<Self, McpError> {
+        let text = text.into();
+        let mut deserializer = serde_json::Deserializer::from_str(&text);
+        let found = Finder { text: &text }.deserialize(&mut deserializer);
+        let found = found.and_then(|found| deserializer.end().map(|()| found));
+        let found = found.map_err(|_| McpError::invalid_params("`params` is no object"))?;
+        Ok(Self::found(text, found))
+    }
+
+    /// Parameters that were found in `text`.
+    pub(super) fn found(text: ByteString, found: Found) -> Self {
+        Self(Some(Box::new(Given { text, found })))
+    }
+
+    /// The members, each once.
+    ///
+    /// # Errors
+    ///
+    /// -32602 for one that is there twice: it could mean either.
+    pub(crate) fn members(&self) -> Result<&Self, McpError> {
+        match self.0.as_ref().and_then(|given| given.found.twice) {
+            Some(name) => Err(McpError::invalid_params(format!("`{name}` is there twice"))),
+            None => Ok(self),
+        }
+    }
+
+    /// A part of them, without a copy.
+    pub(crate) fn slice(&self, part: &str) -> ByteString {
+        self.0.as_ref().map(|given| given.text.slice_ref(part)).unwrap_or_default()
+    }
+}
+
+impl<'a> Members<'a> for &'a Parameters {
+    fn path(&self) -> &'static str {
+        ""
+    }
+
+    fn raw(&self, name: &str) -> Option<&'a str> {
+        let at = NAMES.iter().position(|known| *known == name);
+        debug_assert!(at.is_some(), "{name} is not looked for");
+        let given = self.0.as_ref()?;
+        let Place { start, len } = given.found.places[at?];
+        let (start, len) = (usize::try_from(start).ok()?, usize::try_from(len).ok()?);
+        // no value of JSON is empty
+        (len > 0).then(|| given.text.get(start..start + len)).flatten()
+    }
+}
+
+/// Where the members stand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    places: [Place; NAMES.len()],
+    /// The first member that came twice.
+    twice: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    start: u32,
+    /// 0 if it is not there.
+    len: u32,
+}
+
+/// Reads an object that is a part of `text`, which has at most `u32::MAX` bytes.
+pub(super) struct Finder<'t> {
+    pub(super) text: &'t str,
+}
+
+impl Finder<'_> {
+    fn place(&self, value: &RawValue) -> Place {
+        let value = value.get();
+        let start = value.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        // what does not fit is not found; the reader of messages refuses such a text before
+        let place =
+            |start, len| Some(Place { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? });
+        place(start, value.len()).unwrap_or_default()
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Finder<'_> {
+    type Value = Found;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Finder<'_> {
+    type Value = Found;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
+        let mut found = Found::default();
+        while let Some(at) = map.next_key_seed(Name(&NAMES))? {
+            let Some(at) = at else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if found.places[at].len > 0 {
+                found.twice.get_or_insert(NAMES[at]);
+            }
+            found.places[at] = self.place(map.next_value()?);
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_found_wherever_they_stand_and_however_their_names_are_written() {
+        let text =
+            r#" { "x": {"name":"inner"}, "na\u006de" : "echo", "arguments":{"a":[1, 2]} , "_meta":null } "#;
+        let params = Parameters::read(text).unwrap();
+        let params = params.members().unwrap();
+        assert_eq!(params.raw("name"), Some(r#""echo""#));
+        assert_eq!(params.raw("arguments"), Some(r#"{"a":[1, 2]}"#));
+        assert_eq!(params.raw("_meta"), Some("null"));
+        assert_eq!(params.raw("uri"), None);
+        assert_eq!(&*params.slice(params.raw("name").unwrap()), r#""echo""#);
+    }
+
+    #[test]
+    fn a_member_that_is_there_twice_is_refused_by_name_and_one_that_nobody_reads_is_not() {
+        let twice = Parameters::read(r#"{"uri":1,"name":1,"name":2,"uri":2}"#).unwrap();
+        assert_eq!(twice.members().unwrap_err().message, "`name` is there twice");
+        let ignored = Parameters::read(r#"{"x":1,"x":2,"name":1}"#).unwrap();
+        assert!(ignored.members().is_ok());
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for text in ["", "7", "[]", "null", r#""name""#, "{", "{}{}", r#"{"name":}"#] {
+            let error = Parameters::read(text).unwrap_err();
+            assert_eq!(error.message, "`params` is no object", "{text}");
+        }
+    }
+
+    #[test]
+    fn none_have_no_members() {
+        let none = Parameters::default();
+        assert_eq!(none.members().unwrap().raw("name"), None);
+    }
+}

@@ -1,0 +1,405 @@
+//! Reading: UTF-8 once, depth once, then the envelope once and the places of its parameters with it; they stay text.
+
+use std::fmt;
+
+use bytes::{Buf, Bytes};
+use bytestring::ByteString;
+use serde::{
+    Deserializer,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{
+    Incoming, Notification, Parameters, Request, Response,
+    envelope::{Envelope, Params},
+};
+use crate::wire::{
+    error::{ErrorCode, McpError},
+    id::RequestId,
+};
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// How large the parts of a message may be. The size of the whole is the transport's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadLimits {
+    /// Arrays and objects inside each other, the message itself counted.
+    pub depth: usize,
+    /// Messages in a batch.
+    pub batch: usize,
+    /// Bytes of a request id that is a string.
+    pub id_bytes: usize,
+    /// Bytes of a method, of a tool's or prompt's name, of a URI.
+    pub name_bytes: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { depth: 64, batch: 100, id_bytes: 8 * 1024, name_bytes: 8 * 1024 }
+    }
+}
+
+/// What a body or a line held.
+#[derive(Debug)]
+pub enum Payload {
+    /// One message.
+    One(Incoming),
+    /// An array of messages, not empty, each read on its own. Whether the session takes batches is its own business:
+    /// `Revision::has(Feature::Batching)`.
+    Batch(Vec<Result<Incoming, Malformed>>),
+}
+
+/// What a message that cannot be read looked like: it decides whether anybody waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// Not a message: not JSON, not an object, or an object without `method`, `result` and `error`.
+    Unknown,
+    /// It has a `method` and an `id`, legal or not, and neither a `result` nor an `error`.
+    Request,
+    /// It has a `method` and no `id`.
+    Notification,
+    /// It has a `result` or an `error`: the answer to a server-initiated request, or meant as one.
+    Response,
+}
+
+/// Text that is no message, and the error that says why.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Malformed {
+    /// The id to answer under, where it could be read. What looks like a response has none: it is never answered as if it
+    /// were a request.
+    // MCP 2025-11-25 basic/transports, Sending Messages 4: an error response that has no `id`
+    pub id: Option<RequestId>,
+    /// The ids of the server-initiated requests that are answered in it, as far as they can be read: nobody else will
+    /// answer them.
+    pub answers: Vec<RequestId>,
+    /// What it looked like.
+    pub looks: Looks,
+    /// What to answer, where it is to be answered.
+    #[source]
+    pub error: McpError,
+}
+
+impl Malformed {
+    /// Whether its sender may wait for an answer. Over HTTP each exchange is answered all the same, by its status; on a
+    /// pipe, what looks like a notification or a response never is.
+    #[must_use]
+    pub fn wants_answer(&self) -> bool {
+        matches!(self.looks, Looks::Unknown | Looks::Request)
+    }
+
+    /// A text that is refused as a whole.
+    #[must_use]
+    pub fn unknown(error: McpError) -> Self {
+        Self { id: None, answers: Vec::new(), looks: Looks::Unknown, error }
+    }
+
+    /// A request that is refused before anything looks at what it asks for.
+    #[must_use]
+    pub fn request(id: RequestId, error: McpError) -> Self {
+        Self { id: Some(id), answers: Vec::new(), looks: Looks::Request, error }
+    }
+
+    /// What to tell those who wait for the [`answers`](Self::answers).
+    #[must_use]
+    pub fn why_unanswered(&self) -> McpError {
+        unanswered(&self.error)
+    }
+}
+
+/// What to tell whoever waits for an answer that is refused with this error.
+#[must_use]
+pub fn unanswered(error: &McpError) -> McpError {
+    McpError::new(error.code, format!("the client's answer was refused: {}", error.message))
+}
+
+impl Payload {
+    /// The ids of the server-initiated requests that are answered in it.
+    #[must_use]
+    pub fn answers(&self) -> Vec<RequestId> {
+        let of = |message: &Incoming| match message {
+            Incoming::Response(response) => vec![response.id.clone()],
+            Incoming::Request(_) | Incoming::Notification(_) => Vec::new(),
+        };
+        match self {
+            Self::One(message) => of(message),
+            Self::Batch(messages) => messages
+                .iter()
+                .flat_map(|message| match message {
+                    Ok(message) => of(message),
+                    Err(malformed) => malformed.answers.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Reads a body or a line. A leading BOM and white space around the message are skipped.
+///
+/// What it returns holds slices of `text`; nothing but ids and escaped method names is copied.
+///
+/// # Errors
+///
+/// [`Malformed`] with -32700 for what is no JSON in UTF-8, -32602 for `params` that are no object or a method name over
+/// its limit, -32600 for everything else that is no message. Its `id` is the one that was read, where one was.
+pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> {
+    if text.starts_with(BOM) {
+        text.advance(BOM.len());
+    }
+    let text = ByteString::try_from(text).map_err(|_| {
+        Malformed::unknown(McpError::new(ErrorCode::PARSE_ERROR, "the message is no valid UTF-8"))
+    })?;
+    if u32::try_from(text.len()).is_err() {
+        return Err(Malformed::unknown(McpError::invalid_request("the message is larger than 4 GiB")));
+    }
+    let shape = Shape::of(&text, limits.depth);
+    match shape.first {
+        Some(b'[') => read_batch(&text, &shape, limits),
+        _ => read_one(&text, &text, shape.refusal(limits), limits).map(Payload::One),
+    }
+}
+
+/// What one look at the structural bytes tells.
+struct Shape {
+    /// The first byte that is no white space.
+    first: Option<u8>,
+    /// How deep it nests, or more than that, where it cannot be too deep. Meaningless for what is no JSON, which the
+    /// parser finds out.
+    depth: usize,
+    /// Whether a member has one of the names in [`RESERVED`].
+    reserved: bool,
+}
+
+/// Members that `serde_json` takes for its own when a value is read. It parses the string in them once more, which would
+/// nest past every limit of depth, and would give a handler what no check of the text has seen.
+const RESERVED: [&str; 2] = ["$serde_json::private::RawValue", "$serde_json::private::Number"];
+
+impl Shape {
+    fn of(text: &str, deepest: usize) -> Self {
+        let first = text.bytes().find(|byte| !byte.is_ascii_whitespace());
+        // nothing nests deeper than it has openers, and those of most messages are few and quickly counted
+        let openers = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
+        let depth = if openers <= deepest { openers } else { Self::depth(text) };
+        Self { first, depth, reserved: Self::reserved(text) }
+    }
+
+    /// Why nobody reads on.
+    fn refusal(&self, limits: &ReadLimits) -> Option<McpError> {
+        let refuse = |text: String| Some(McpError::invalid_request(text));
+        if self.depth > limits.depth {
+            return refuse(format!("the message nests deeper than {} levels", limits.depth));
+        }
+        if self.reserved {
+            return refuse(format!("no member may be named `{}`", RESERVED.join("` or `")));
+        }
+        None
+    }
+
+    fn reserved(text: &str) -> bool {
+        // few texts hold such a name, or an escape that could hide one
+        if !text.contains("$serde_json::private::") && !text.contains("\\u") {
+            return false;
+        }
+        let mut rest = text;
+        while let Some((_, string)) = rest.split_once('"') {
+            let mut bytes = string.bytes();
+            skip_string(&mut bytes);
+            let (string, after) = string.split_at(string.len() - bytes.len());
+            rest = after;
+            if after.trim_start().starts_with(':') && string.strip_suffix('"').is_some_and(is_reserved) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Counts without recursion: neither this nor `RawValue`'s reader can be made to overflow the stack.
+    fn depth(text: &str) -> usize {
+        let (mut now, mut depth) = (0_usize, 0_usize);
+        let mut bytes = text.bytes();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'"' => skip_string(&mut bytes),
+                b'{' | b'[' => {
+                    now += 1;
+                    depth = depth.max(now);
+                }
+                b'}' | b']' => now = now.saturating_sub(1),
+                _ => {}
+            }
+        }
+        depth
+    }
+}
+
+/// Whether the text of a JSON string, without its quotes, is a name of [`RESERVED`].
+fn is_reserved(name: &str) -> bool {
+    let longest = RESERVED.iter().map(|name| name.len()).max().unwrap_or_default() * r"\u0000".len();
+    if !name.contains('\\') || name.len() > longest {
+        return RESERVED.contains(&name);
+    }
+    serde_json::from_str::<String>(&format!("\"{name}\"")).is_ok_and(|name| RESERVED.contains(&&*name))
+}
+
+fn skip_string(bytes: &mut std::str::Bytes<'_>) {
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return,
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+}
+
+fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<Payload, Malformed> {
+    let elements = match Elements::read(text, limits.batch) {
+        Ok(elements) => elements,
+        Err(error) => return Err(Malformed::unknown(no_json(&error))),
+    };
+    let read = |element: &&RawValue| read_one(text, element.get(), None, limits);
+    let refuse = |error| {
+        // it is refused as a whole, with the answers in it
+        let answers = Payload::Batch(elements.kept.iter().map(read).collect()).answers();
+        Err(Malformed { answers, ..Malformed::unknown(error) })
+    };
+    if elements.total == 0 {
+        return refuse(McpError::invalid_request("a batch holds at least one message"));
+    }
+    if elements.total > limits.batch {
+        return refuse(McpError::invalid_request(format!(
+            "a batch holds at most {} messages, this one has {}",
+            limits.batch, elements.total
+        )));
+    }
+    if let Some(error) = shape.refusal(limits) {
+        return refuse(error);
+    }
+    Ok(Payload::Batch(elements.kept.iter().map(read).collect()))
+}
+
+/// Reads one message. `message` is a part of `text`, of which the result will hold slices; `refusal` is what is wrong with
+/// the text already.
+fn read_one(
+    text: &ByteString,
+    message: &str,
+    refusal: Option<McpError>,
+    limits: &ReadLimits,
+) -> Result<Incoming, Malformed> {
+    let envelope = match Envelope::read(text, message) {
+        Ok(envelope) => envelope,
+        // it parses, but is no object
+        Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(message).is_ok() => {
+            return Err(Malformed::unknown(McpError::invalid_request("a message is a JSON object")));
+        }
+        Err(error) => return Err(Malformed::unknown(no_json(&error))),
+    };
+    let looks = envelope.looks();
+    let (id, bad_id) = match envelope.id(limits) {
+        Ok(id) => (id, None),
+        Err(error) => (None, Some(error)),
+    };
+    let answers = envelope.answers(limits);
+    let refuse = |error| Malformed {
+        id: id.clone().filter(|_| looks != Looks::Response),
+        answers: answers.iter().cloned().collect(),
+        looks,
+        error,
+    };
+
+    if let Some(error) = refusal {
+        return Err(refuse(error));
+    }
+    envelope.check().map_err(refuse)?;
+    if let Some(error) = bad_id {
+        return Err(refuse(error));
+    }
+    let slice = |raw: &RawValue| text.slice_ref(raw.get());
+    match (looks, id.clone()) {
+        (Looks::Request, Some(id)) => {
+            let method = envelope.method(text, limits).map_err(refuse)?;
+            let params = match envelope.params {
+                Params::Absent => Parameters::default(),
+                Params::NoObject => return Err(refuse(McpError::invalid_params("`params` is no object"))),
+                Params::Object(found) => Parameters::found(text.clone(), found),
+            };
+            Ok(Incoming::Request(Request { id, method, params }))
+        }
+        (Looks::Notification, _) => {
+            let method = envelope.method(text, limits).map_err(refuse)?;
+            let params = match envelope.params {
+                Params::Absent | Params::NoObject => Parameters::default(),
+                Params::Object(found) => Parameters::found(text.clone(), found),
+            };
+            Ok(Incoming::Notification(Notification { method, params }))
+        }
+        (Looks::Response, Some(id)) => {
+            let result = match (envelope.result, envelope.error) {
+                (_, Some(error)) => Err(client_error(error).map_err(refuse)?),
+                (result, None) => Ok(result.map(slice).unwrap_or_default()),
+            };
+            Ok(Incoming::Response(Response { id, result }))
+        }
+        (Looks::Response | Looks::Request, None) => Err(refuse(McpError::invalid_request("`id` is missing"))),
+        (Looks::Unknown, _) => {
+            Err(refuse(McpError::invalid_request("a message has a `method`, a `result` or an `error`")))
+        }
+    }
+}
+
+fn no_json(error: &serde_json::Error) -> McpError {
+    // the position only: the parser's text may quote what was sent
+    let (line, column) = (error.line(), error.column());
+    McpError::new(ErrorCode::PARSE_ERROR, format!("no valid JSON at line {line}, column {column}"))
+}
+
+/// The client's error.
+fn client_error(raw: &RawValue) -> Result<McpError, McpError> {
+    // serde would take an array for a struct
+    let error = raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok());
+    error.flatten().ok_or_else(|| {
+        McpError::invalid_request("`error` is not an object with an integer `code` and a string `message`")
+    })
+}
+
+/// The elements of an array, as text.
+struct Elements<'a> {
+    kept: Vec<&'a RawValue>,
+    total: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// Keeps at most `most`, so that a body of commas cannot take many times its own size.
+    fn read(text: &'a str, most: usize) -> Result<Self, serde_json::Error> {
+        struct Seq(usize);
+
+        impl<'de> Visitor<'de> for Seq {
+            type Value = Elements<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Elements<'de>, A::Error> {
+                let mut elements = Elements { kept: Vec::new(), total: 0 };
+                while let Some(element) = seq.next_element::<&RawValue>()? {
+                    elements.total += 1;
+                    if elements.kept.len() < self.0 {
+                        elements.kept.push(element);
+                    }
+                }
+                Ok(elements)
+            }
+        }
+
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let elements = deserializer.deserialize_seq(Seq(most))?;
+        deserializer.end()?;
+        Ok(elements)
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

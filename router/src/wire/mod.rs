@@ -1,0 +1,16 @@
+//! What is on the wire: JSON-RPC messages, the types of the specification, and what differs between its revisions.
+//!
+//! Never runs a handler, and knows nothing of what a server offers. Read next: `jsonrpc`, then `era`.
+
+pub mod change;
+pub mod content;
+pub mod definition;
+pub mod era;
+pub mod error;
+pub mod id;
+pub mod jsonrpc;
+pub(crate) mod number;
+pub(crate) mod params;
+pub mod peer;
+pub mod result_meta;
+pub mod uri;

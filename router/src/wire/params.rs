@@ -1,0 +1,213 @@
+//! The members of an object, as text, each checked where it is taken: of a request's parameters, and of what is in them.
+//!
+//! Decoded by hand rather than by derive, so that every refusal names the member at fault.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserializer,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use crate::wire::error::McpError;
+
+/// Members of an object by their names, each checked where it is taken.
+pub(crate) trait Members<'a> {
+    /// The path to the object, such as `ref.`; empty for `params` itself.
+    fn path(&self) -> &'static str;
+
+    /// A member as it came, `null` included.
+    fn raw(&self, name: &str) -> Option<&'a str>;
+
+    /// A member that is there and not `null`.
+    fn optional(&self, name: &str) -> Option<&'a str> {
+        self.raw(name).filter(|json| *json != "null")
+    }
+
+    /// A string that must be there, of at most so many bytes. Copied only where it has escapes.
+    fn text(&self, name: &str, most: usize) -> Result<Cow<'a, str>, McpError> {
+        let json = self.raw(name).ok_or_else(|| self.missing(name))?;
+        let text = text(json).ok_or_else(|| self.mistyped(name, "a string"))?;
+        if text.len() > most {
+            let path = self.path();
+            return Err(McpError::invalid_params(format!("`{path}{name}` is longer than {most} bytes")));
+        }
+        Ok(text)
+    }
+
+    /// The same, to be kept.
+    fn string(&self, name: &str, most: usize) -> Result<String, McpError> {
+        self.text(name, most).map(Cow::into_owned)
+    }
+
+    /// A string that may be absent or `null`.
+    fn optional_text(&self, name: &str, most: usize) -> Result<Option<Cow<'a, str>>, McpError> {
+        self.optional(name).map(|_| self.text(name, most)).transpose()
+    }
+
+    /// A truth value that may be absent or `null`, which means no.
+    fn flag(&self, name: &str) -> Result<bool, McpError> {
+        match self.optional(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(self.mistyped(name, "true or false")),
+        }
+    }
+
+    /// The text of an object that may be absent or `null`.
+    fn optional_object(&self, name: &str) -> Result<Option<&'a str>, McpError> {
+        match self.optional(name) {
+            Some(json) if !json.starts_with('{') => Err(self.mistyped(name, "an object")),
+            object => Ok(object),
+        }
+    }
+
+    /// The text of an object that must be there.
+    fn object(&self, name: &str) -> Result<&'a str, McpError> {
+        match self.raw(name) {
+            None => Err(self.missing(name)),
+            Some(json) if json.starts_with('{') => Ok(json),
+            Some(_) => Err(self.mistyped(name, "an object")),
+        }
+    }
+
+    /// -32602: the member is missing.
+    fn missing(&self, name: &str) -> McpError {
+        McpError::invalid_params(format!("`{}{name}` is missing", self.path()))
+    }
+
+    /// -32602: the member is not what it should be.
+    fn mistyped(&self, name: &str, wanted: &str) -> McpError {
+        McpError::invalid_params(format!("`{}{name}` is not {wanted}", self.path()))
+    }
+}
+
+/// The text that a JSON string is. `None` for what is no string, or no text: a lone surrogate.
+pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
+    match json.strip_prefix('"')?.strip_suffix('"')? {
+        plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+        _ => serde_json::from_str(json).ok().map(Cow::Owned),
+    }
+}
+
+/// The members of one JSON object that were asked for. Others are ignored.
+#[derive(Debug)]
+pub(crate) struct Params<'a, const N: usize> {
+    path: &'static str,
+    names: [&'static str; N],
+    found: [Option<&'a RawValue>; N],
+}
+
+impl<'a, const N: usize> Members<'a> for Params<'a, N> {
+    fn path(&self) -> &'static str {
+        self.path
+    }
+
+    fn raw(&self, name: &str) -> Option<&'a str> {
+        let at = self.names.iter().position(|known| *known == name);
+        debug_assert!(at.is_some(), "{name} was not asked for");
+        self.found[at?].map(RawValue::get)
+    }
+}
+
+impl<'a, const N: usize> Params<'a, N> {
+    /// Reads an object at `path`. Text that is absent is an object without members.
+    ///
+    /// # Errors
+    ///
+    /// -32602 for what is no object, and for a member that is there twice: it could mean either.
+    pub(crate) fn read(
+        text: Option<&'a str>,
+        path: &'static str,
+        names: [&'static str; N],
+    ) -> Result<Self, McpError> {
+        let found = match text {
+            None => [None; N],
+            Some(text) => Self::members(text, &names).map_err(|error| match error {
+                Refused::Twice(name) => McpError::invalid_params(format!("`{path}{name}` is there twice")),
+                Refused::NoObject => {
+                    let whole = path.trim_end_matches('.');
+                    McpError::invalid_params(format!("`{whole}` is no object"))
+                }
+            })?,
+        };
+        Ok(Self { path, names, found })
+    }
+
+    fn members(text: &'a str, names: &[&'static str; N]) -> Result<[Option<&'a RawValue>; N], Refused> {
+        let mut found = [None; N];
+        let twice = find(text, names, &mut found).ok_or(Refused::NoObject)?;
+        twice.map_or(Ok(found), |at| Err(Refused::Twice(names[at])))
+    }
+}
+
+enum Refused {
+    NoObject,
+    Twice(&'static str),
+}
+
+/// Finds the members of these names; of one that is there twice, the last. Gives the place of the first such name. `None` for
+/// what is no object.
+pub(crate) fn find<'a>(
+    json: &'a str,
+    names: &[&str],
+    found: &mut [Option<&'a RawValue>],
+) -> Option<Option<usize>> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let mut twice = None;
+    deserializer.deserialize_map(Wanted { names, found, twice: &mut twice }).ok()?;
+    deserializer.end().ok()?;
+    Some(twice)
+}
+
+struct Wanted<'m, 'a> {
+    names: &'m [&'m str],
+    found: &'m mut [Option<&'a RawValue>],
+    twice: &'m mut Option<usize>,
+}
+
+impl<'a> Visitor<'a> for Wanted<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(at) = map.next_key_seed(Name(self.names))? {
+            match at {
+                Some(at) => {
+                    if self.found[at].replace(map.next_value()?).is_some() {
+                        self.twice.get_or_insert(at);
+                    }
+                }
+                None => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a member's name as its place in the list.
+pub(crate) struct Name<'m>(pub(crate) &'m [&'m str]);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member's name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|known| *known == name))
+    }
+}

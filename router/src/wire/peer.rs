@@ -1,0 +1,216 @@
+//! What a call may know of the client behind it.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use bytestring::ByteString;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{
+    call::log::Level,
+    wire::{
+        era::Revision,
+        error::{ErrorCode, McpError},
+    },
+};
+
+/// The client of a session: fixed when the session opens, but for the log level, which the client may change. From
+/// 2026-07-28 on that of one request, which says all of it itself.
+///
+/// One `Peer` belongs to one session, or to one request; nothing of it is shared between them.
+#[derive(Debug)]
+pub struct Peer {
+    /// The revision that was agreed on.
+    pub revision: Revision,
+    /// What the client can do.
+    pub capabilities: ClientCapabilities,
+    /// What the client calls itself; empty where a request does not say.
+    pub info: Implementation,
+    /// The session's id, where the transport has one (Streamable HTTP).
+    pub session_id: Option<Arc<str>>,
+    /// The least [`Level`] that is sent; set by `logging/setLevel`, [`Level::Debug`] before it.
+    level: AtomicU8,
+    /// `extensions` of the client's capabilities, as JSON text.
+    extensions: Option<ByteString>,
+}
+
+/// Above every level: nothing is sent.
+const SILENT: u8 = Level::Emergency as u8 + 1;
+
+impl Peer {
+    /// The client of a session that opens now.
+    #[must_use]
+    pub fn new(
+        revision: Revision,
+        capabilities: ClientCapabilities,
+        info: Implementation,
+        session_id: Option<Arc<str>>,
+    ) -> Self {
+        let level = AtomicU8::new(Level::Debug as u8);
+        Self { revision, capabilities, info, session_id, level, extensions: None }
+    }
+
+    /// The client of one request. Nothing is logged for one that names no level.
+    // MCP 2026-07-28 server/utilities/logging: MUST NOT emit messages for requests that did not include the field
+    pub(crate) fn of_request(
+        revision: Revision,
+        capabilities: ClientCapabilities,
+        info: Implementation,
+        level: Option<Level>,
+        extensions: Option<ByteString>,
+    ) -> Self {
+        let level = AtomicU8::new(level.map_or(SILENT, |level| level as u8));
+        Self { revision, capabilities, info, session_id: None, level, extensions }
+    }
+
+    /// The client's settings for an extension, an object as JSON text; `None` where it did not declare it.
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<String> {
+        let all: std::collections::HashMap<String, &RawValue> =
+            serde_json::from_str(self.extensions.as_deref()?).ok()?;
+        all.get(id)
+            .filter(|settings| settings.get().starts_with('{'))
+            .map(|settings| settings.get().to_owned())
+    }
+
+    /// Whether a log message of this level is wanted.
+    #[must_use]
+    pub fn wants(&self, level: Level) -> bool {
+        level as u8 >= self.level.load(Ordering::Relaxed)
+    }
+
+    /// What `logging/setLevel` does.
+    pub fn set_level(&self, level: Level) {
+        self.level.store(level as u8, Ordering::Relaxed);
+    }
+}
+
+/// What a client declared in `initialize` that a server may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientCapabilities {
+    /// `elicitation`, in form mode: `{}` or `{"form":{}}`.
+    pub elicitation_form: bool,
+    /// `elicitation.url`.
+    pub elicitation_url: bool,
+    /// `sampling`.
+    pub sampling: bool,
+    /// `sampling.tools`.
+    pub sampling_tools: bool,
+    /// `sampling.context`.
+    pub sampling_context: bool,
+    /// `roots`.
+    pub roots: bool,
+}
+
+/// One of the capabilities a server-to-client request can need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClientCapability {
+    /// `elicitation` in form mode.
+    ElicitationForm,
+    /// `elicitation.url`.
+    ElicitationUrl,
+    /// `sampling`.
+    Sampling,
+    /// `sampling.tools`.
+    SamplingTools,
+    /// `roots`.
+    Roots,
+}
+
+impl ClientCapability {
+    /// The capability's name as the specification writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ElicitationForm => "elicitation",
+            Self::ElicitationUrl => "elicitation.url",
+            Self::Sampling => "sampling",
+            Self::SamplingTools => "sampling.tools",
+            Self::Roots => "roots",
+        }
+    }
+}
+
+/// The error for a request that needs what its client did not declare.
+// MCP 2026-07-28 basic, Error Codes: `requiredCapabilities` has the shape of the client's capabilities
+pub(crate) fn missing_capabilities(needs: &[ClientCapability]) -> McpError {
+    let mut required = Map::new();
+    for need in needs {
+        let mut names = need.name().split('.');
+        let parent = names.next().unwrap_or_default();
+        let parent = required.entry(parent).or_insert_with(|| Value::Object(Map::new()));
+        if let (Some(child), Value::Object(parent)) = (names.next(), parent) {
+            parent.insert(child.to_owned(), Value::Object(Map::new()));
+        }
+    }
+    let mut names = needs.iter().map(|need| need.name()).collect::<Vec<_>>();
+    names.sort_unstable();
+    names.dedup();
+    let names = names.join(", ");
+    let message = format!("the client did not declare what this needs: {names}");
+    McpError::new(ErrorCode::MISSING_CLIENT_CAPABILITY, message)
+        .with_data(serde_json::json!({ "requiredCapabilities": required }))
+}
+
+impl fmt::Display for ClientCapability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl ClientCapabilities {
+    /// Whether the client declared this one.
+    #[must_use]
+    pub fn has(&self, capability: ClientCapability) -> bool {
+        match capability {
+            ClientCapability::ElicitationForm => self.elicitation_form,
+            ClientCapability::ElicitationUrl => self.elicitation_url,
+            ClientCapability::Sampling => self.sampling,
+            ClientCapability::SamplingTools => self.sampling_tools,
+            ClientCapability::Roots => self.roots,
+        }
+    }
+}
+
+/// What a program calls itself: `clientInfo` of a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Implementation {
+    /// The program's name.
+    pub name: String,
+    /// The program's version.
+    pub version: String,
+    /// The name to show to people, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+/// Who a request acts for, as the application's own middleware found out.
+///
+/// Sessions are bound to it: another principal's request finds no session.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Principal(Arc<str>);
+
+impl Principal {
+    /// A principal under the name the application knows it by: a user id, never a token.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Principal(..)")
+    }
+}
