@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp::{elicit::ElicitError, prelude::*, sample::SamplingRequest};
+use actix_mcp::{QuestionError, prelude::*, sample::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -68,11 +68,11 @@ async fn confirm_order(
     client: Client,
     log: Log,
     stock: web::Data<Stock>,
-) -> Result<String, ElicitError> {
+) -> Result<String, QuestionError> {
     let order: Order = match client.elicit(format!("How many of {item}?")).await {
         Ok(order) => order,
-        Err(ElicitError::Declined) => return Ok("the user does not want it".to_owned()),
-        Err(ElicitError::Cancelled) => return Ok("the user has not decided".to_owned()),
+        Err(QuestionError::Declined) => return Ok("the user does not want it".to_owned()),
+        Err(QuestionError::Cancelled) => return Ok("the user has not decided".to_owned()),
         Err(err) => return Err(err),
     };
     // in one step: others order at the same time

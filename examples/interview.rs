@@ -43,7 +43,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*};
+use actix_mcp::{ClientCapability, QuestionError, prelude::*};
 use futures_util::future::try_join;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -75,10 +75,10 @@ async fn book(
     day: String,
     client: Client,
     tables: web::Data<Tables>,
-) -> Result<String, ElicitError> {
+) -> Result<String, QuestionError> {
     let party: Party = client.elicit(format!("A table on {day}: for how many?")).await?;
     // the handler may come by here again; the table is reserved the first time
-    let reserve = async || Ok::<_, ElicitError>(tables.0.fetch_add(1, Ordering::Relaxed) + 1);
+    let reserve = async || Ok::<_, QuestionError>(tables.0.fetch_add(1, Ordering::Relaxed) + 1);
     let table = client.once("reserve", reserve).await?;
     let question = format!("Table {table} is free for {}. Under which name?", party.guests);
     match client.elicit::<Choice>(question).await {
@@ -86,7 +86,7 @@ async fn book(
             let place = if choice.window { "by the window" } else { "inside" };
             Ok(format!("table {table} on {day}, {place}, for {} of {}", party.guests, choice.name))
         }
-        Err(ElicitError::Declined | ElicitError::Cancelled) => Ok(format!("table {table} stays free")),
+        Err(QuestionError::Declined | QuestionError::Cancelled) => Ok(format!("table {table} stays free")),
         Err(error) => Err(error),
     }
 }

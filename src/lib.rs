@@ -93,6 +93,7 @@
 /// `= false`).
 pub use actix_mcp_router::__private::attribute::tool;
 pub use actix_mcp_router::{
+    QuestionError,
     call::Call,
     cancelled::Cancelled,
     change::Change,
@@ -137,7 +138,7 @@ pub use actix_mcp_session::{bus, limits, stats};
 ///
 /// ```
 /// # mod actix_web { pub use ::actix_web::main as test; }
-/// use actix_mcp::{elicit::ElicitError, prelude::*, testing::{Pipe, TestCall, paused}};
+/// use actix_mcp::{QuestionError, prelude::*, testing::{Pipe, TestCall, paused}};
 /// use serde_json::json;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -147,7 +148,7 @@ pub use actix_mcp_session::{bus, limits, stats};
 ///
 /// /// Books a table.
 /// #[tool]
-/// async fn book(day: String, client: Client) -> Result<String, ElicitError> {
+/// async fn book(day: String, client: Client) -> Result<String, QuestionError> {
 ///     let Party { guests } = client.elicit("For how many?").await?;
 ///     Ok(format!("{day}, for {guests}"))
 /// }
@@ -168,7 +169,7 @@ pub use actix_mcp_session::{bus, limits, stats};
 /// async fn no_table_is_booked_where_nobody_can_be_asked() {
 ///     let client = Client::from_call(&TestCall::new().call()).await.unwrap();
 ///     let booked = book("Friday".to_owned(), client).await;
-///     assert!(matches!(booked, Err(ElicitError::Unsupported(_))), "{booked:?}");
+///     assert!(matches!(booked, Err(QuestionError::Unsupported(_))), "{booked:?}");
 /// }
 /// # fn main() {
 /// #     a_table_is_booked_for_as_many_as_the_user_says();

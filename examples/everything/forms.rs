@@ -2,18 +2,14 @@
 //!
 //! The names and texts are the suite's. One form is a type; the others are schemas written out, as the suite wants them.
 
-use actix_mcp::{
-    elicit::ElicitError,
-    prelude::*,
-    sample::{SampleError, SamplingRequest},
-};
+use actix_mcp::{QuestionError, prelude::*, sample::SamplingRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Asks the client's model.
 #[tool]
-async fn test_sampling(prompt: String, client: Client) -> Result<String, SampleError> {
+async fn test_sampling(prompt: String, client: Client) -> Result<String, QuestionError> {
     let answer = client.sample(SamplingRequest::text(prompt).max_tokens(100)).await?;
     Ok(format!("LLM response: {}", answer.text()))
 }
@@ -28,14 +24,14 @@ struct User {
 
 /// Asks the user for a name and an address.
 #[tool]
-async fn test_elicitation(message: String, client: Client) -> Result<String, ElicitError> {
+async fn test_elicitation(message: String, client: Client) -> Result<String, QuestionError> {
     let answer = client.elicit::<User>(message).await;
     told("User response", answer.map(|user| json!(user)))
 }
 
 /// Asks the user, with a default for every field.
 #[tool]
-async fn test_elicitation_sep1034_defaults(client: Client) -> Result<String, ElicitError> {
+async fn test_elicitation_sep1034_defaults(client: Client) -> Result<String, QuestionError> {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -51,7 +47,7 @@ async fn test_elicitation_sep1034_defaults(client: Client) -> Result<String, Eli
 
 /// Asks the user to choose, in every way there is.
 #[tool]
-async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, ElicitError> {
+async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, QuestionError> {
     let titled = |choices: [&str; 3]| {
         let choices = choices.iter().zip(1..);
         choices.map(|(title, n)| json!({ "const": format!("value{n}"), "title": title })).collect::<Value>()
@@ -75,11 +71,11 @@ async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, Elicit
 }
 
 /// What the user did, in the suite's words.
-fn told(what: &str, answer: Result<Value, ElicitError>) -> Result<String, ElicitError> {
+fn told(what: &str, answer: Result<Value, QuestionError>) -> Result<String, QuestionError> {
     let (action, content) = match answer {
         Ok(content) => ("accept", content),
-        Err(ElicitError::Declined) => ("decline", json!({})),
-        Err(ElicitError::Cancelled) => ("cancel", json!({})),
+        Err(QuestionError::Declined) => ("decline", json!({})),
+        Err(QuestionError::Cancelled) => ("cancel", json!({})),
         Err(err) => return Err(err),
     };
     Ok(format!("{what}: action={action}, content={content}"))

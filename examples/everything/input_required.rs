@@ -3,13 +3,7 @@
 //!
 //! The names, keys and texts are the suite's.
 
-use actix_mcp::{
-    ClientCapability,
-    elicit::ElicitError,
-    prelude::*,
-    roots::RootsError,
-    sample::{SampleError, SamplingRequest},
-};
+use actix_mcp::{ClientCapability, QuestionError, prelude::*, sample::SamplingRequest};
 use futures_util::future::join3;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +15,7 @@ struct Name {
 
 /// Asks the user for a name.
 #[tool]
-async fn test_input_required_result_elicitation(client: Client) -> Result<String, ElicitError> {
+async fn test_input_required_result_elicitation(client: Client) -> Result<String, QuestionError> {
     let Name { name } = client.elicit("What is your name?").key("user_name").await?;
     Ok(format!("Hello, {name}!"))
 }
@@ -32,13 +26,13 @@ fn capital() -> SamplingRequest {
 
 /// Asks the client's model.
 #[tool]
-async fn test_input_required_result_sampling(client: Client) -> Result<String, SampleError> {
+async fn test_input_required_result_sampling(client: Client) -> Result<String, QuestionError> {
     Ok(client.sample(capital()).key("capital_question").await?.text())
 }
 
 /// Asks for the client's roots.
 #[tool]
-async fn test_input_required_result_list_roots(client: Client) -> Result<String, RootsError> {
+async fn test_input_required_result_list_roots(client: Client) -> Result<String, QuestionError> {
     let roots = client.roots().key("client_roots").await?;
     let roots: Vec<_> = roots.iter().map(|root| &*root.uri).collect();
     Ok(format!("Roots: {}", roots.join(", ")))
@@ -51,14 +45,14 @@ struct Confirm {
 
 /// Asks the user to confirm; what it remembers is sealed.
 #[tool]
-async fn test_input_required_result_request_state(client: Client) -> Result<String, ElicitError> {
+async fn test_input_required_result_request_state(client: Client) -> Result<String, QuestionError> {
     let Confirm { ok } = client.elicit("Shall it go on?").key("confirm").await?;
     Ok(format!("state-ok: {ok}"))
 }
 
 /// Does the same, for a client that changes what was sealed.
 #[tool]
-async fn test_input_required_result_tampered_state(client: Client) -> Result<String, ElicitError> {
+async fn test_input_required_result_tampered_state(client: Client) -> Result<String, QuestionError> {
     let Confirm { ok } = client.elicit("Shall it go on?").key("confirm").await?;
     Ok(format!("confirmed: {ok}"))
 }
@@ -84,7 +78,7 @@ struct Color {
 
 /// Asks the user twice, one after the other.
 #[tool]
-async fn test_input_required_result_multi_round(client: Client) -> Result<String, ElicitError> {
+async fn test_input_required_result_multi_round(client: Client) -> Result<String, QuestionError> {
     let Name { name } = client.elicit("Step 1: What is your name?").key("step1").await?;
     let Color { color } = client.elicit("Step 2: What is your favorite color?").key("step2").await?;
     Ok(format!("{name} likes {color}"))
@@ -105,7 +99,7 @@ struct Context {
     context: String,
 }
 
-async fn prompt(client: Client) -> Result<String, ElicitError> {
+async fn prompt(client: Client) -> Result<String, QuestionError> {
     let Context { context } = client.elicit("What should the prompt be about?").key("user_context").await?;
     Ok(format!("Tell me about {context}."))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use actix_mcp::{elicit::ElicitError, prelude::*, sample::SamplingRequest};
+use actix_mcp::{QuestionError, prelude::*, sample::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -49,8 +49,8 @@ async fn ask(
     match (answer, target) {
         (Ok(x), None) => Ok(format!("accept:{x}")),
         (Ok(x), Some(target)) => Ok(format!("accept:{x}:{target}")),
-        (Err(ElicitError::Declined), _) => Ok("declined".to_owned()),
-        (Err(ElicitError::Cancelled), _) => Ok("cancelled".to_owned()),
+        (Err(QuestionError::Declined), _) => Ok("declined".to_owned()),
+        (Err(QuestionError::Cancelled), _) => Ok("cancelled".to_owned()),
         (Err(err), _) => Err(failed(err)),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The names are the suite's.
 
-use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*};
+use actix_mcp::{ClientCapability, QuestionError, prelude::*};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ struct Confirmed {
 
 /// Reports progress, then asks the user.
 #[tool]
-async fn test_streaming_elicitation(client: Client, progress: Progress) -> Result<String, ElicitError> {
+async fn test_streaming_elicitation(client: Client, progress: Progress) -> Result<String, QuestionError> {
     progress.report(1).total(2).await.ok();
     let Confirmed { confirmed } = client.elicit("Shall it go on?").await?;
     Ok(format!("confirmed: {confirmed}"))

@@ -19,7 +19,8 @@ use crate::{
     call::{
         Call, Origin,
         data::DataMap,
-        link::{AskError, Asked, Link, Question, Room},
+        link::{Asked, Link, Question, Room},
+        question_error::QuestionError,
     },
     wire::{
         era::Revision,
@@ -47,7 +48,7 @@ pub(crate) struct Fake {
     room: Arc<Semaphore>,
     sent: Mutex<Vec<String>>,
     asked: Mutex<Vec<Asking>>,
-    answers: Mutex<VecDeque<Result<String, AskError>>>,
+    answers: Mutex<VecDeque<Result<String, QuestionError>>>,
     withdrawn: Arc<AtomicUsize>,
     closed: AtomicUsize,
 }
@@ -61,7 +62,7 @@ pub(crate) struct Asking {
     pub(crate) needs: &'static [ClientCapability],
     pub(crate) timeout: Option<Duration>,
     /// Kept where the test gave no answer.
-    open: Option<oneshot::Sender<Result<ByteString, AskError>>>,
+    open: Option<oneshot::Sender<Result<ByteString, QuestionError>>>,
 }
 
 impl Fake {
@@ -117,7 +118,7 @@ impl Fake {
         self.answers.lock().unwrap().push_back(Ok(result.to_string()));
     }
 
-    pub(crate) fn will_fail(&self, err: AskError) {
+    pub(crate) fn will_fail(&self, err: QuestionError) {
         self.answers.lock().unwrap().push_back(Err(err));
     }
 

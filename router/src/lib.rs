@@ -13,14 +13,44 @@ mod wire;
 #[cfg(test)]
 pub(crate) mod fake;
 
-pub use ask::{client, elicit, roots, rounds as round, sample, seal};
-pub use call::{cancelled, data, extract, handler, link, log, progress, result};
+pub use ask::{client, elicit, roots, sample};
+pub use call::{cancelled, data, extract, handler, progress, question_error::QuestionError};
 pub use catalog::{
-    completion, prompt, register as offer, resource, resource_template, tool, uri_template::InvalidTemplate,
+    add_error as offer, completion, prompt, resource, resource_template, tool, uri_template::InvalidTemplate,
 };
 pub use schema::SchemaError;
-pub use serve::{dispatch, extension, handle, initialize, listen, metadata, param_headers as mirror, router};
-pub use wire::{change, content, definition, era, error, id, jsonrpc, peer, result_meta as stamp, uri};
+pub use serve::{extension, handle, initialize, listen, metadata, param_headers as mirror};
+pub use wire::{change, content, definition, era, error, id, jsonrpc, peer, result_meta as stamp, seal, uri};
+
+/// The method table.
+pub mod dispatch {
+    pub use crate::{serve::dispatch::*, wire::method::Method};
+}
+
+/// The way from a call back to its session.
+pub mod link {
+    pub use crate::call::{link::*, question_error::QuestionError as AskError};
+}
+
+/// Asking by the result.
+pub mod round {
+    pub use crate::ask::{input_required::*, responses::*};
+}
+
+/// Log messages for the client.
+pub mod log {
+    pub use crate::{call::log::*, wire::level::Level};
+}
+
+/// What a tool returns.
+pub mod result {
+    pub use crate::{call::result::*, wire::tool_result::ToolResult};
+}
+
+/// Everything a server offers.
+pub mod router {
+    pub use crate::{serve::router::*, wire::capability::Capability};
+}
 
 /// What the macros' code names. Not for use by hand; it may change in any release.
 #[doc(hidden)]

@@ -4,9 +4,8 @@
 use std::{error::Error, fmt};
 
 use actix_mcp::{
-    ClientCapability, ErrorCode,
+    ClientCapability, ErrorCode, QuestionError,
     completion::Typed,
-    elicit::ElicitError,
     prelude::*,
     round::{InputRequired, Outcome},
     sample::SamplingRequest,
@@ -40,11 +39,11 @@ impl fmt::Display for Own {
 
 impl Error for Own {}
 
-async fn elicited(client: &Client) -> Result<String, ElicitError> {
+async fn elicited(client: &Client) -> Result<String, QuestionError> {
     client.elicit::<Name>("who?").await.map(|_| "asked".to_owned())
 }
 
-async fn passed_on(client: Client) -> Result<String, ElicitError> {
+async fn passed_on(client: Client) -> Result<String, QuestionError> {
     elicited(&client).await
 }
 
@@ -70,7 +69,7 @@ async fn as_protocol(client: Client) -> Result<String, McpError> {
 
 async fn looked_at(client: Client) -> Result<String, String> {
     Ok(elicited(&client).await.unwrap_or_else(|error| {
-        assert!(matches!(error, ElicitError::Unsupported(_)), "{error}");
+        assert!(matches!(error, QuestionError::Unsupported(_)), "{error}");
         "not asked".to_owned()
     }))
 }

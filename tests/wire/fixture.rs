@@ -23,8 +23,8 @@
 use std::time::Duration;
 
 use actix_mcp::{
+    QuestionError,
     content::{Annotations, ResourceContents},
-    elicit::ElicitError,
     prelude::*,
     sample::SamplingRequest,
 };
@@ -97,8 +97,8 @@ async fn ask(target: Option<String>, client: Client) -> Result<String, String> {
     let message = target.map_or("input wanted".to_owned(), |target| format!("input wanted for {target}"));
     match client.elicit::<Answer>(message).await {
         Ok(answer) => Ok(format!("accept:{}", answer.x)),
-        Err(ElicitError::Declined) => Ok("declined".to_owned()),
-        Err(ElicitError::Cancelled) => Ok("cancelled".to_owned()),
+        Err(QuestionError::Declined) => Ok("declined".to_owned()),
+        Err(QuestionError::Cancelled) => Ok("cancelled".to_owned()),
         Err(err) => Err(format!("ask failed: {err}")),
     }
 }

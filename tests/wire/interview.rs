@@ -2,7 +2,7 @@
 //! 2026-07-28 on, which says in each request who it is.
 
 use actix_mcp::{
-    ClientCapability, InputRequired, InputResponses, Outcome, elicit::ElicitError, prelude::*, seal::StateKey,
+    ClientCapability, InputRequired, InputResponses, Outcome, QuestionError, prelude::*, seal::StateKey,
 };
 use futures_util::future::try_join;
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ struct Name {
     name: String,
 }
 
-async fn name(client: &Client, message: &str) -> Result<String, ElicitError> {
+async fn name(client: &Client, message: &str) -> Result<String, QuestionError> {
     client.elicit::<Name>(message).await.map(|form| form.name)
 }
 
@@ -31,7 +31,7 @@ async fn any(client: Client) -> anyhow::Result<String> {
 #[derive(Debug, thiserror::Error)]
 enum Own {
     #[error("no answer")]
-    Elicit(#[from] ElicitError),
+    Elicit(#[from] QuestionError),
 }
 
 #[tool]
@@ -46,20 +46,20 @@ async fn ignored(client: Client) -> String {
 }
 
 #[tool]
-async fn joined(client: Client, progress: Progress) -> Result<String, ElicitError> {
+async fn joined(client: Client, progress: Progress) -> Result<String, QuestionError> {
     let (a, b) = try_join(name(&client, "a?"), name(&client, "b?")).await?;
     progress.report(1).await.ok();
     Ok(format!("{a} {b}"))
 }
 
 #[tool]
-async fn late(client: Client, progress: Progress) -> Result<String, ElicitError> {
+async fn late(client: Client, progress: Progress) -> Result<String, QuestionError> {
     progress.report(1).await.ok();
     name(&client, "late?").await
 }
 
 #[tool]
-pub(crate) async fn one(item: Option<String>, client: Client) -> Result<String, ElicitError> {
+pub(crate) async fn one(item: Option<String>, client: Client) -> Result<String, QuestionError> {
     let Name { name } = client.elicit(format!("a name for {item:?}?")).key("user_name").await?;
     Ok(name)
 }
@@ -71,14 +71,14 @@ async fn needs(client: Client) -> Result<&'static str, McpError> {
 }
 
 #[tool]
-async fn by_hand(answers: InputResponses) -> Result<Outcome<String>, ElicitError> {
+async fn by_hand(answers: InputResponses) -> Result<Outcome<String>, QuestionError> {
     let Some(Name { name }) = answers.elicited("who")? else {
         return Ok(InputRequired::new().elicit::<Name>("who", "who?").state("asked").into());
     };
     Ok(Outcome::Complete(format!("{name} {}", answers.state().unwrap_or_default())))
 }
 
-async fn prompt(client: Client) -> Result<String, ElicitError> {
+async fn prompt(client: Client) -> Result<String, QuestionError> {
     name(&client, "who?").await
 }
 

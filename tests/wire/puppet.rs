@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use actix_mcp::{elicit::ElicitError, limits::Limits, prelude::*};
+use actix_mcp::{QuestionError, limits::Limits, prelude::*};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ async fn puppet(
             Act::Ask => {
                 let answer = match client.elicit::<Answer>(key.to_string()).await {
                     Ok(answer) => answer.x,
-                    Err(ElicitError::TimedOut) => "timed out".to_owned(),
+                    Err(QuestionError::TimedOut) => "timed out".to_owned(),
                     Err(err) => err.to_string(),
                 };
                 puppets.0.lock().unwrap().answers.push((key, answer));

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 
 use crate::{
     ask::{
-        elicit::{Elicit, ElicitError, ElicitUrl},
+        elicit::{Elicit, ElicitUrl},
         question::Asker,
         roots::Roots,
         sample::{Sample, SamplingRequest},
@@ -19,6 +19,7 @@ use crate::{
     call::{
         Call,
         extract::{About, FromCall},
+        question_error::QuestionError,
     },
     wire::{
         era::Feature,
@@ -49,7 +50,7 @@ use crate::{
 /// - A question is known again by what it asks. One that reads differently each time (it names the hour) is asked for ever,
 ///   which ends after 16 rounds with an error; give it a `.key(..)`.
 /// - Answers travel in `requestState`, sealed for this request, this principal and ten minutes
-///   ([`StateLimits`](crate::ask::seal::StateLimits)). A client can send one state twice. What may happen only once is the
+///   ([`StateLimits`](crate::wire::seal::StateLimits)). A client can send one state twice. What may happen only once is the
 ///   author's to see to.
 /// - A part of the handler that runs elsewhere (a task, an actor) may ask; it then gets `Gone`, as its call has ended, and
 ///   the retry starts it anew.
@@ -73,7 +74,7 @@ impl Client {
     ///
     /// ```
     /// # mod actix_mcp { pub use actix_mcp_router::{client::Client, elicit}; }
-    /// use actix_mcp::{Client, elicit::ElicitError};
+    /// use actix_mcp::{Client, QuestionError};
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Booking {
@@ -82,7 +83,7 @@ impl Client {
     ///     guests: u8,
     /// }
     ///
-    /// async fn book(client: Client) -> Result<String, ElicitError> {
+    /// async fn book(client: Client) -> Result<String, QuestionError> {
     ///     let booking: Booking = client.elicit("a table for whom?").await?;
     ///     Ok(format!("a table for {}, {} guests", booking.name, booking.guests))
     /// }
@@ -90,7 +91,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The question's result is an [`ElicitError`].
+    /// The question's result is an [`QuestionError`].
     ///
     /// # Cancellation
     ///
@@ -103,7 +104,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The question's result is an [`ElicitError`]; `Schema` names what no form can hold.
+    /// The question's result is an [`QuestionError`]; `Schema` names what no form can hold.
     pub fn elicit_with<T: DeserializeOwned>(
         &self,
         message: impl Into<String>,
@@ -117,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The question's result is an [`ElicitError`]; `Unsupported` before 2025-11-25.
+    /// The question's result is an [`QuestionError`]; `Unsupported` before 2025-11-25.
     // MCP 2025-11-25 client/elicitation, URL Mode Elicitation Requests
     pub fn elicit_url(&self, message: impl Into<String>, url: impl Into<String>) -> ElicitUrl {
         ElicitUrl::new(self.0.clone(), message.into(), url.into())
@@ -130,7 +131,7 @@ impl Client {
     ///
     /// `Unsupported` where the client has no URL elicitation, `Gone` when this call has ended.
     // MCP 2025-11-25 client/elicitation: MUST only send the notification to the client that initiated the request
-    pub async fn elicitation_complete(&self, elicitation_id: &str) -> Result<(), ElicitError> {
+    pub async fn elicitation_complete(&self, elicitation_id: &str) -> Result<(), QuestionError> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Params<'a> {
@@ -144,7 +145,7 @@ impl Client {
         let json = encode_notification("notifications/elicitation/complete", &Params { elicitation_id });
         let room = self.0.link.room(json.len()).await;
         if !self.0.link.is_live() {
-            return Err(ElicitError::Gone);
+            return Err(QuestionError::Gone);
         }
         self.0.link.emit(json, room);
         Ok(())
@@ -154,7 +155,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The question's result is a [`SampleError`](crate::ask::sample::SampleError).
+    /// The question's result is a [`QuestionError`](crate::call::question_error::QuestionError).
     ///
     /// # Cancellation
     ///
@@ -167,7 +168,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The question's result is a [`RootsError`](crate::ask::roots::RootsError).
+    /// The question's result is a [`QuestionError`](crate::call::question_error::QuestionError).
     ///
     /// # Cancellation
     ///
@@ -180,16 +181,16 @@ impl Client {
     /// something after the step, the result comes out of `requestState` and the step is not taken.
     ///
     /// `key` names the step: two of one name are one step. The result is sealed, and travels with the client until the call
-    /// is done; it counts against [`StateLimits::sent`](crate::ask::seal::StateLimits::sent). A step that fails is not kept, nor is
+    /// is done; it counts against [`StateLimits::sent`](crate::wire::seal::StateLimits::sent). A step that fails is not kept, nor is
     /// one that is interrupted by a question beside it. In a session the step is simply taken.
     ///
     /// This is no protection against a client that sends one retry twice: where something may happen once only, see to that
     /// where it happens.
     ///
     /// ```
-    /// # use actix_mcp_router::{client::Client, elicit::ElicitError};
-    /// # async fn reserve() -> Result<u32, ElicitError> { Ok(7) }
-    /// async fn book(client: Client) -> Result<String, ElicitError> {
+    /// # use actix_mcp_router::{QuestionError, client::Client};
+    /// # async fn reserve() -> Result<u32, QuestionError> { Ok(7) }
+    /// async fn book(client: Client) -> Result<String, QuestionError> {
     ///     let table = client.once("reserve", reserve).await?;
     ///     client.elicit::<()>(format!("table {table}?")).await?;
     ///     Ok(format!("table {table} is yours"))

@@ -4,8 +4,8 @@
 
 pub mod client;
 pub mod elicit;
+pub(crate) mod input_required;
 pub(crate) mod question;
+pub(crate) mod responses;
 pub mod roots;
-pub mod rounds;
 pub mod sample;
-pub mod seal;

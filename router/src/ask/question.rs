@@ -9,10 +9,11 @@ use bytestring::ByteString;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ask::rounds::Round,
     call::{
         Call, extract,
-        link::{AskError, Link, Question},
+        link::{Link, Question},
+        question_error::QuestionError,
+        round::{Misfit, Round},
     },
     wire::{
         era::Feature,
@@ -74,13 +75,13 @@ impl Asker {
 
     /// Sees early what the session would refuse: without this, a question would wait for room only to be refused. Where there
     /// is no session, the round notes what its client did not declare: that is the answer if the handler fails.
-    pub(crate) fn require(&self, needs: &[ClientCapability]) -> Result<(), AskError> {
+    pub(crate) fn require(&self, needs: &[ClientCapability]) -> Result<(), QuestionError> {
         let Some(first) = needs.iter().copied().find(|need| !self.supports(*need)) else { return Ok(()) };
         if self.in_rounds() {
             let missing = needs.iter().filter(|need| !self.peer.capabilities.has(**need));
             missing.for_each(|need| self.round.note_missing(*need));
         }
-        Err(AskError::Unsupported(first))
+        Err(QuestionError::Unsupported(first))
     }
 
     /// Asks, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
@@ -89,7 +90,7 @@ impl Asker {
     /// # Cancellation
     ///
     /// Dropped while it waits for room, nothing was sent; dropped later, the question is taken back.
-    pub(crate) async fn ask(&self, asks: Asks<'_>) -> Result<Told, AskError> {
+    pub(crate) async fn ask(&self, asks: Asks<'_>) -> Result<Told, QuestionError> {
         let Asks { method, params, needs, timeout, key, about } = asks;
         self.require(needs)?;
         if self.in_rounds() {
@@ -98,15 +99,15 @@ impl Asker {
         }
         let room = self.link.room(params.len()).await;
         if !self.link.is_live() {
-            return Err(AskError::Gone);
+            return Err(QuestionError::Gone);
         }
         let timeout = timeout.map(|wait| wait.min(LONGEST_WAIT));
         let asked = self.link.ask(Question { method, params, needs, timeout }, room);
         let mut open = Open(Some(asked.withdraw));
         // the session drops the sender when the call ends
-        let answer = asked.answer.await.unwrap_or(Err(AskError::Gone));
+        let answer = asked.answer.await.unwrap_or(Err(QuestionError::Gone));
         open.0 = None;
-        if let Err(AskError::Refused(error)) = &answer {
+        if let Err(QuestionError::Refused(error)) = &answer {
             self.round.note_said(&*error.message);
         }
         answer.map(|json| Told { json, key: None })
@@ -114,14 +115,14 @@ impl Asker {
 
     /// What becomes of an answer that does not fit what was asked. In a session its asker is told. A client that sent it with
     /// its request is, and the asker goes.
-    pub(crate) async fn misfit<E: From<AskError> + From<Misfit>>(&self, told: &Told, misfit: Misfit) -> E {
+    pub(crate) async fn misfit(&self, told: &Told, misfit: Misfit) -> QuestionError {
         let Some(key) = &told.key else {
             self.round.note_said(&*misfit.reason);
             return misfit.into();
         };
         self.round.refuse(key, &misfit);
         self.round.ended().await;
-        AskError::Gone.into()
+        QuestionError::Gone
     }
 }
 
@@ -143,19 +144,6 @@ impl Drop for Open {
 /// What the author gave has no JSON form.
 pub(crate) fn encode<P: Serialize>(params: &P) -> serde_json::Result<Bytes> {
     jsonrpc::to_json(params)
-}
-
-/// An answer that is not what was asked for: where, and why.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Misfit {
-    pub(crate) field: String,
-    pub(crate) reason: String,
-}
-
-impl Misfit {
-    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { field: field.into(), reason: reason.into() }
-    }
 }
 
 /// Reads an answer; `whole` names it where the fault is in no field of its own. An integer may be written as `2.0`.

@@ -11,16 +11,13 @@ use futures_util::FutureExt;
 use serde::Deserialize;
 
 use crate::{
-    ask::question::{self, Asker, Asks, Misfit},
+    ask::question::{self, Asker, Asks},
     call::{
         lazy::{Lazy, Start},
-        link::AskError,
+        question_error::QuestionError,
+        round::Misfit,
     },
-    wire::{
-        content::MetaMap,
-        error::McpError,
-        peer::{ClientCapability, missing_capabilities},
-    },
+    wire::{content::MetaMap, peer::ClientCapability},
 };
 
 /// One root.
@@ -37,79 +34,10 @@ pub struct Root {
     pub meta: Option<MetaMap>,
 }
 
-/// Why there are no roots. Returned from a prompt or a reader, it is what an
-/// [`ElicitError`](crate::ask::elicit::ElicitError) is there.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RootsError {
-    /// The client did not declare the capability. Nothing was sent.
-    #[error("the client does not support {0}")]
-    Unsupported(ClientCapability),
-    /// The client did not answer in time.
-    #[error("the client did not answer in time")]
-    TimedOut,
-    /// The client answered with an error.
-    #[error("the client answered with an error: {0}")]
-    Refused(#[source] McpError),
-    /// The client's answer is no list of roots.
-    #[error("the client's roots do not fit: `{field}`: {reason}")]
-    Invalid {
-        /// The member at fault.
-        field: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
-    #[error("too many requests to the client are open (the limit is {limit})")]
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
-    /// The call that asked has ended.
-    #[error("the call has ended")]
-    Gone,
-}
-
-impl RootsError {
-    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it did.
-    pub(crate) fn told(&self) -> Option<McpError> {
-        Some(match self {
-            Self::Unsupported(capability) => missing_capabilities(&[*capability]),
-            Self::Invalid { .. } | Self::TimedOut | Self::Refused(_) | Self::TooMany { .. } | Self::Gone => {
-                McpError::invalid_request(self.to_string())
-            }
-        })
-    }
-}
-
-impl From<AskError> for RootsError {
-    fn from(err: AskError) -> Self {
-        match err {
-            AskError::Unsupported(capability) => Self::Unsupported(capability),
-            AskError::TimedOut => Self::TimedOut,
-            AskError::Refused(err) => Self::Refused(err),
-            AskError::TooMany { limit } => Self::TooMany { limit },
-            AskError::Gone => Self::Gone,
-        }
-    }
-}
-
-impl From<Misfit> for RootsError {
-    fn from(Misfit { field, reason }: Misfit) -> Self {
-        Self::Invalid { field, reason }
-    }
-}
-
-impl From<RootsError> for String {
-    fn from(err: RootsError) -> Self {
-        err.to_string()
-    }
-}
-
 /// A question for the client's roots on its way. Nothing is sent before it is first polled.
 #[must_use = "a question is asked when it is awaited"]
 #[derive(Debug)]
-pub struct Roots(Lazy<Parts, Result<Vec<Root>, RootsError>>);
+pub struct Roots(Lazy<Parts, Result<Vec<Root>, QuestionError>>);
 
 #[derive(Debug)]
 struct Parts {
@@ -132,7 +60,7 @@ impl Roots {
 }
 
 impl Future for Roots {
-    type Output = Result<Vec<Root>, RootsError>;
+    type Output = Result<Vec<Root>, QuestionError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.poll(cx, |parts| Start::Work(parts.ask().boxed()))
@@ -144,7 +72,7 @@ pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::Roots];
 pub(crate) const PARAMS: Bytes = Bytes::from_static(b"{}");
 
 impl Parts {
-    async fn ask(self) -> Result<Vec<Root>, RootsError> {
+    async fn ask(self) -> Result<Vec<Root>, QuestionError> {
         let Self { asker, key } = self;
         let (method, key) = ("roots/list", key.as_deref());
         let asks = Asks { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
@@ -198,7 +126,7 @@ mod tests {
         for (answer, member) in [(r#"{"roots":[{"uri":7}]}"#, "roots[0].uri"), ("{}", "roots")] {
             fake.will_answer(answer);
             let err = client.roots().await.unwrap_err();
-            assert!(matches!(&err, RootsError::Invalid { field, .. } if field == member), "{err}");
+            assert!(matches!(&err, QuestionError::Invalid { field, .. } if field == member), "{err}");
         }
     }
 
@@ -207,7 +135,7 @@ mod tests {
         let fake = Fake::new(V2024_11_05, ClientCapabilities { roots: false, ..ALL });
         let client = Client::new(&fake.call(None));
         let err = client.roots().now_or_never().expect("nothing to wait for").unwrap_err();
-        assert!(matches!(err, RootsError::Unsupported(ClientCapability::Roots)));
+        assert!(matches!(err, QuestionError::Unsupported(ClientCapability::Roots)));
         assert!(fake.asked().is_empty());
     }
 }

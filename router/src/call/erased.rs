@@ -11,49 +11,43 @@ use crate::{
         failure::ended,
         handler::{Handler, Run},
     },
-    catalog::{
-        completion::{Completion, IntoCompletion},
-        prompt::{IntoPromptResult, PromptResult},
-        resource::{Contents, IntoContents},
-    },
     wire::error::McpError,
 };
 
-/// A handler whose parameters are all extractors. `fn(A)` is `Send + Sync` whatever `A` is.
-pub(crate) struct Erased<F, A>(F, PhantomData<fn(A)>);
+/// A handler whose parameters are all extractors, and what becomes of its output. `fn(A)` is `Send + Sync` whatever `A` is.
+struct Erased<F: Handler<A>, A, R> {
+    handler: F,
+    convert: fn(F::Output, &Call) -> Result<R, McpError>,
+    _args: PhantomData<fn(A)>,
+}
 
-/// Erases a handler's types, once it is known what it results in.
-pub(crate) fn erase<R, F, A: 'static>(handler: F) -> Arc<dyn Run<R>>
+/// Erases a handler's types.
+pub(crate) fn erase<R, F, A>(
+    handler: F,
+    convert: fn(F::Output, &Call) -> Result<R, McpError>,
+) -> Arc<dyn Run<R>>
 where
-    Erased<F, A>: Run<R>,
-    F: 'static,
+    R: 'static,
+    F: Handler<A>,
+    A: FromCall,
 {
-    Arc::new(Erased(handler, PhantomData))
+    Arc::new(Erased { handler, convert, _args: PhantomData })
 }
 
-macro_rules! run {
-    ($($output:ident as $into:ident :: $convert:ident;)*) => {$(
-        impl<F, A> Run<$output> for Erased<F, A>
-        where
-            F: Handler<A>,
-            F::Output: $into,
-            A: FromCall,
-        {
-            fn run(self: Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<$output, McpError>> {
-                Box::pin(async move {
-                    let values = match A::from_call(&call).await {
-                        Ok(values) => values,
-                        Err(error) => return Err(told(&call, ended(&call, error))),
-                    };
-                    self.0.call(values).await.$convert(&call).map_err(|error| ended(&call, error))
-                })
-            }
-        }
-    )*};
-}
-
-run! {
-    PromptResult as IntoPromptResult::into_prompt_result;
-    Contents as IntoContents::into_contents;
-    Completion as IntoCompletion::into_completion;
+impl<F, A, R> Run<R> for Erased<F, A, R>
+where
+    R: 'static,
+    F: Handler<A>,
+    A: FromCall,
+{
+    fn run(self: Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<R, McpError>> {
+        Box::pin(async move {
+            let values = match A::from_call(&call).await {
+                Ok(values) => values,
+                Err(error) => return Err(told(&call, ended(&call, error))),
+            };
+            let output = self.handler.call(values).await;
+            (self.convert)(output, &call).map_err(|error| ended(&call, error))
+        })
+    }
 }

@@ -10,14 +10,11 @@ use std::{
 };
 
 use crate::{
-    ask::{elicit::ElicitError, roots::RootsError, sample::SampleError},
-    call::{
-        Call,
-        result::{ToolResult, within},
-    },
+    call::{Call, question_error::QuestionError, result::within},
     wire::{
         error::{ErrorCode, McpError, Shown},
         peer::missing_capabilities,
+        tool_result::ToolResult,
     },
 };
 
@@ -91,11 +88,7 @@ fn discreet(call: &Call, line: &str) -> String {
 
 /// The error that stands for a question without an answer.
 fn unanswered(error: &dyn Any) -> Option<McpError> {
-    within::<ElicitError>(error)
-        .map(ElicitError::told)
-        .or_else(|| within::<SampleError>(error).map(SampleError::told))
-        .or_else(|| within::<RootsError>(error).map(RootsError::told))
-        .flatten()
+    within::<QuestionError>(error)?.to_client_error()
 }
 
 /// What an error says and all its causes, outermost first. Of a type that is known here by its `Display` alone, the causes
@@ -125,9 +118,7 @@ fn source(error: &dyn Any) -> Option<&(dyn Error + 'static)> {
     if let Some(error) = error.downcast_ref::<Box<dyn Error + Send + Sync>>() {
         return Some(&**error);
     }
-    is::<ElicitError>(error)
-        .or_else(|| is::<SampleError>(error))
-        .or_else(|| is::<RootsError>(error))
+    is::<QuestionError>(error)
         .or_else(|| is::<std::io::Error>(error))
         .or_else(|| is::<serde_json::Error>(error))
 }

@@ -11,10 +11,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
-    call::{Origin, cancelled::Cancelled},
+    call::{Origin, cancelled::Cancelled, question_error::QuestionError},
     wire::{
         era::Revision,
-        error::McpError,
         peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
     },
 };
@@ -48,7 +47,7 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
     fn is_live(&self) -> bool;
 }
 
-/// A call that has no session: what it is given reaches nobody, and a question is answered with [`AskError::Gone`].
+/// A call that has no session: what it is given reaches nobody, and a question is answered with [`QuestionError::Gone`].
 ///
 /// Calls of unit tests have it: `testing::TestCall` of the facade makes one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +67,7 @@ impl Link for NoLink {
     fn ask(&self, _: Question, _: Room) -> Asked {
         let (answer, receiver) = oneshot::channel();
         // the receiver is in our hands: it cannot be gone
-        drop(answer.send(Err(AskError::Gone)));
+        drop(answer.send(Err(QuestionError::Gone)));
         Asked { answer: receiver, withdraw: Box::new(|| ()) }
     }
 
@@ -119,7 +118,7 @@ pub struct Question {
 /// A question that is on its way.
 pub struct Asked {
     /// The client's `result` as JSON text, or why there is none. Dropped by the session when the call ends.
-    pub answer: oneshot::Receiver<Result<ByteString, AskError>>,
+    pub answer: oneshot::Receiver<Result<ByteString, QuestionError>>,
     /// Takes the question back: the client is told, a later answer is ignored. Does nothing once it was answered.
     pub withdraw: Box<dyn FnOnce() + Send>,
 }
@@ -128,28 +127,4 @@ impl fmt::Debug for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asked").finish_non_exhaustive()
     }
-}
-
-/// Why a server-to-client request has no result.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum AskError {
-    /// The client did not declare what the request needs, or the session's revision lacks it. Nothing was sent.
-    #[error("the client does not support {0}")]
-    Unsupported(ClientCapability),
-    /// The client did not answer in time and was told that the request is off.
-    #[error("the client did not answer in time")]
-    TimedOut,
-    /// The client answered with an error.
-    #[error("the client answered with an error: {0}")]
-    Refused(#[source] McpError),
-    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
-    #[error("too many requests to the client are open (the limit is {limit})")]
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
-    /// The call that asked has ended.
-    #[error("the call has ended")]
-    Gone,
 }

@@ -7,8 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     call::{
@@ -16,23 +15,8 @@ use crate::{
         extract::{About, FromCall},
         link::Link,
     },
-    wire::{error::McpError, jsonrpc::try_encode_notification, peer::Peer},
+    wire::{error::McpError, jsonrpc::try_encode_notification, level::Level, peer::Peer},
 };
-
-/// The severity of a log message, by RFC 5424.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "with documentation its schema would be no plain list of names any more")]
-pub enum Level {
-    Debug,
-    Info,
-    Notice,
-    Warning,
-    Error,
-    Critical,
-    Alert,
-    Emergency,
-}
 
 /// Writes log messages to the client of this call.
 ///
@@ -52,7 +36,7 @@ pub enum Level {
 /// They leave the server: no secrets, no personal data, nothing that helps an attacker.
 ///
 /// A server declares the capability `logging`, and has the method `logging/setLevel`, if one of its handlers takes a `Log`.
-/// One that adds its first such handler while it runs offers [`Capability::Logging`](crate::serve::router::Capability::Logging) when
+/// One that adds its first such handler while it runs offers [`Capability::Logging`](crate::wire::capability::Capability::Logging) when
 /// it is built, since clients are told of capabilities at `initialize` only.
 #[derive(Clone, Debug)]
 pub struct Log {
@@ -73,7 +57,7 @@ struct Params<'a, D> {
 
 impl Log {
     pub(crate) fn new(call: &Call) -> Self {
-        let declared = call.router().is_none_or(|router| router.may_log());
+        let declared = call.server().is_none_or(|server| server.may_log());
         Self { link: call.link().clone(), peer: call.peer().clone(), logger: None, declared }
     }
 

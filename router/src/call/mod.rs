@@ -13,9 +13,12 @@ pub(crate) mod lazy;
 pub mod link;
 pub mod log;
 pub mod progress;
+pub mod question_error;
 pub mod result;
+pub(crate) mod round;
 
 use std::{
+    any::Any,
     cell::{Cell, OnceCell},
     fmt,
     rc::Rc,
@@ -26,15 +29,24 @@ use actix_web::HttpRequest;
 use bytestring::ByteString;
 
 use crate::{
-    ask::rounds::{Memory, Round},
-    call::{cancelled::Cancelled, data::DataMap, link::Link},
-    serve::router::Router,
+    call::{
+        cancelled::Cancelled,
+        data::DataMap,
+        link::Link,
+        round::{Memory, Round},
+    },
     wire::{
         era::Feature,
         id::ProgressToken,
         peer::{Peer, Principal},
     },
 };
+
+/// What a call knows of the server that makes it.
+pub(crate) trait Server: Any + Send + Sync {
+    /// Whether messages may be logged to clients.
+    fn may_log(&self) -> bool;
+}
 
 /// Where a request came from: what the transport and the session know of it before it is dispatched.
 #[derive(Clone, Debug)]
@@ -71,7 +83,7 @@ pub struct Call(Rc<CallInner>);
 struct CallInner {
     origin: Origin,
     data: Arc<DataMap>,
-    router: Option<Arc<Router>>,
+    server: Option<Arc<dyn Server>>,
     target: ByteString,
     arguments: Option<ByteString>,
     meta: Option<ByteString>,
@@ -101,7 +113,7 @@ impl Call {
         Self(Rc::new(CallInner {
             origin,
             data,
-            router: None,
+            server: None,
             target,
             arguments,
             meta,
@@ -114,9 +126,9 @@ impl Call {
     }
 
     /// The call as part of a server.
-    pub(crate) fn served_by(mut self, router: &Arc<Router>) -> Self {
+    pub(crate) fn served_by(mut self, server: Arc<dyn Server>) -> Self {
         if let Some(call) = Rc::get_mut(&mut self.0) {
-            call.router = Some(router.clone());
+            call.server = Some(server);
         }
         self
     }
@@ -137,7 +149,7 @@ impl Call {
         Self(Rc::new(CallInner {
             origin: call.origin.clone(),
             data: call.data.clone(),
-            router: call.router.clone(),
+            server: call.server.clone(),
             target: call.target.clone(),
             arguments: call.arguments.clone(),
             meta: call.meta.clone(),
@@ -167,14 +179,19 @@ impl Call {
         self.0.round.get()
     }
 
+    /// Whether the handler gave back questions instead of a result.
+    pub(crate) fn asks_by_hand(&self) -> bool {
+        self.shared_round().is_some_and(|round| round.is_by_hand())
+    }
+
     /// Whether the handler can ask its client something: where there is no session, a completer cannot.
     pub(crate) fn can_ask(&self) -> bool {
         self.0.asks || !self.0.origin.peer.revision.has(Feature::Stateless)
     }
 
-    /// The server's router; `None` in a call of no server.
-    pub(crate) fn router(&self) -> Option<&Arc<Router>> {
-        self.0.router.as_ref()
+    /// The server; `None` in a call that no server makes.
+    pub(crate) fn server(&self) -> Option<&Arc<dyn Server>> {
+        self.0.server.as_ref()
     }
 
     /// The name of the tool or prompt, or the URI of the resource.

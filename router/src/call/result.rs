@@ -6,87 +6,12 @@ use std::{any::Any, error::Error, fmt};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
-    ask::rounds::InputRequired,
-    call::failure,
-    catalog::authored,
+    call::{Call, failure},
     schema::{self, Checked, SchemaError},
-    wire::{
-        content::{Content, MetaMap},
-        error::McpError,
-    },
+    wire::{content::Content, error::McpError, tool_result::ToolResult},
 };
-
-/// The result of a tool, in the shape of the newest revision.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolResult {
-    /// The blocks the model reads, in order.
-    pub content: Vec<Content>,
-    /// The result for programs, as JSON: what the tool's output schema describes. From 2025-06-18 on.
-    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
-    pub structured: Option<Box<RawValue>>,
-    /// The tool failed, and `content` says how.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_error: bool,
-    /// `_meta`.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<MetaMap>,
-}
-
-impl ToolResult {
-    /// A result without content.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// A text.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::new().content(Content::text(text))
-    }
-
-    /// A failure that the model reads.
-    pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
-    }
-
-    /// Adds a block of content.
-    #[must_use]
-    pub fn content(mut self, content: impl Into<Content>) -> Self {
-        self.content.push(content.into());
-        self
-    }
-
-    /// Gives the structured content. If no content was added when the tool returns, its JSON text becomes the content,
-    /// for clients that do not know structured content.
-    ///
-    /// # Errors
-    ///
-    /// If the value has no JSON, such as a map whose keys are no strings.
-    // MCP 2025-11-25 server/tools, Structured Content: SHOULD also return the serialized JSON in a text block
-    pub fn structured(mut self, value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        self.structured = Some(to_raw_value(value)?);
-        Ok(self)
-    }
-
-    /// Adds a member of `_meta`.
-    ///
-    /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or characters
-    /// that no key has) is left out, and the log says why.
-    // MCP 2025-11-25 basic, _meta: Key name format
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        let key = key.into();
-        match authored::wrong_key(&key) {
-            Some(why) => log::error!("{key:?} is left out of a result's `_meta`: {why}"),
-            None => drop(self.meta.get_or_insert_default().insert(key, value.into())),
-        }
-        self
-    }
-}
 
 /// A schema of structured content, derived from a tool's result type.
 #[derive(Clone, Debug)]
@@ -113,18 +38,12 @@ pub trait IntoToolResult {
         None
     }
 
-    /// Converts what the tool returned.
+    /// Converts what the tool returned to this call.
     ///
     /// # Errors
     ///
     /// A protocol error: the request failed, rather than the tool.
-    fn into_tool_result(self) -> Result<ToolResult, McpError>;
-
-    /// What is to be asked before there is a result. Not for use by hand.
-    #[doc(hidden)]
-    fn take_input_required(&mut self) -> Option<InputRequired> {
-        None
-    }
+    fn into_tool_result(self, call: &Call) -> Result<ToolResult, McpError>;
 
     /// What the log says of a handler that failed, which is one that returned an `Err`. Not for use by hand.
     #[doc(hidden)]
@@ -134,26 +53,26 @@ pub trait IntoToolResult {
 }
 
 impl IntoToolResult for ToolResult {
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(self)
     }
 }
 
 /// No content.
 impl IntoToolResult for () {
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(ToolResult::new())
     }
 }
 
 impl IntoToolResult for Content {
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(ToolResult::new().content(self))
     }
 }
 
 impl IntoToolResult for Vec<Content> {
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(ToolResult { content: self, ..ToolResult::new() })
     }
 }
@@ -162,7 +81,7 @@ macro_rules! as_text {
     ($($kind:ty)*) => {$(
         /// Its text.
         impl IntoToolResult for $kind {
-            fn into_tool_result(self) -> Result<ToolResult, McpError> {
+            fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
                 Ok(ToolResult::text(self.to_string()))
             }
         }
@@ -172,7 +91,7 @@ macro_rules! as_text {
 as_text! { &'static str bool char i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 }
 
 impl IntoToolResult for String {
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(ToolResult::text(self))
     }
 }
@@ -199,7 +118,7 @@ impl<T: Structured> IntoToolResult for Json<T> {
         Some(OutputSchema::of::<T>())
     }
 
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(ToolResult::new().structured(&self.0).unwrap_or_else(|err| {
             log::error!("a tool's result has no JSON: {err}");
             unusable()
@@ -217,15 +136,11 @@ impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
         T::output_schema()
     }
 
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, call: &Call) -> Result<ToolResult, McpError> {
         match self {
-            Ok(value) => value.into_tool_result(),
+            Ok(value) => value.into_tool_result(call),
             Err(err) => err.into_tool_error(),
         }
-    }
-
-    fn take_input_required(&mut self) -> Option<InputRequired> {
-        self.as_mut().ok()?.take_input_required()
     }
 
     fn failure(&self) -> Option<String> {

@@ -1,50 +1,17 @@
-//! What an author names and clients take apart: URIs, icons, keys of `_meta`, names of tools. Looked at when it is offered.
+//! Checks of what an author registers: icons, keys of `_meta`, names of tools, literals of URI templates.
 
-use std::sync::OnceLock;
-
-use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
-    catalog::register::AddError,
-    serve::extension,
-    wire::content::{Icon, MetaMap},
+    catalog::add_error::AddError,
+    wire::{
+        content::{Icon, MetaMap},
+        names::{is_icon, wrong_key},
+    },
 };
 
 /// The longest name of a tool that the specification recommends, in bytes.
 const LONGEST_NAME: usize = 128;
-
-/// Whether this is an absolute URI (RFC 3986).
-pub(crate) fn is_uri(text: &str) -> bool {
-    static URI: OnceLock<Option<Validator>> = OnceLock::new();
-    let uri = URI.get_or_init(|| {
-        jsonschema::options().should_validate_formats(true).build(&json!({ "format": "uri" })).ok()
-    });
-    uri.as_ref().is_some_and(|uri| uri.is_valid(&Value::from(text)))
-}
-
-/// Why this is not a key of `_meta` that an author may use.
-// MCP 2026-07-28 basic, _meta: Key name format
-pub(crate) fn wrong_key(key: &str) -> Option<&'static str> {
-    let (prefix, name) = match key.split_once('/') {
-        Some((prefix, name)) => (Some(prefix), name),
-        None => (None, key),
-    };
-    if let Some(prefix) = prefix {
-        if !prefix.split('.').all(extension::is_label) {
-            return Some(
-                "its prefix is not made of labels, such as `com.example`, that begin with a letter and hold letters, digits and inner hyphens",
-            );
-        }
-        if matches!(prefix.split('.').nth(1), Some("modelcontextprotocol" | "mcp")) {
-            return Some("its prefix is reserved for the protocol");
-        }
-    }
-    let is_name = name.is_empty() || extension::is_name(name);
-    (!is_name).then_some(
-        "its name does not begin and end with a letter or digit, or holds more than letters, digits, `-`, `_` and `.`",
-    )
-}
 
 /// Refuses wrong icons and keys of `_meta` in a definition.
 pub(crate) fn check(
@@ -61,13 +28,6 @@ pub(crate) fn check(
         Some((member, why)) => Err(AddError::Meta { kind, key: key.to_owned(), member, why }),
         None => Ok(()),
     }
-}
-
-/// Whether an icon may be there.
-// MCP 2025-11-25 basic, icons: an HTTP or HTTPS URL, or a data URI
-pub(crate) fn is_icon(src: &str) -> bool {
-    let scheme = src.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
-    matches!(scheme.as_deref(), Some("http" | "https" | "data")) && is_uri(src)
 }
 
 /// The first character of a template's literals that can stand in no URI, not even escaped for the author. A space and
@@ -135,60 +95,6 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // C117
-    #[test]
-    fn a_key_of_meta_is_a_name_with_a_prefix_that_is_not_reserved() {
-        for key in [
-            "a",
-            "ui",
-            "com.example/a",
-            "a-b.c1/d_e.f-1",
-            "com.example.mcp/x",
-            "mcp/x",
-            "com.example/",
-            "",
-            "localhost/1",
-            "a.b-c/D",
-            "modelcontextprotocol/x",
-        ] {
-            assert_eq!(wrong_key(key), None, "{key}");
-        }
-        for key in [
-            "what?",
-            "a b",
-            "-a",
-            "a-",
-            ".a",
-            "ä",
-            "com..example/a",
-            "1com/a",
-            "com-/a",
-            "/a",
-            "a/b/c",
-            "com.exa_mple/a",
-            "io.modelcontextprotocol/x",
-            "dev.mcp/",
-            "org.modelcontextprotocol.api/a",
-            "com.mcp.tools/a",
-        ] {
-            assert!(wrong_key(key).is_some(), "{key}");
-        }
-    }
-
-    // C117
-    #[test]
-    fn an_icon_is_a_url_or_data() {
-        for src in
-            ["https://example.com/a.png", "HTTP://example.com/a.png", "data:,", "data:image/png;base64,AAAA"]
-        {
-            assert!(is_icon(src), "{src}");
-        }
-        for src in ["", "a.png", "javascript:alert(1)", "file:///a.png", "https://exa mple.com", "ftp://a/b"]
-        {
-            assert!(!is_icon(src), "{src}");
-        }
-    }
 
     // C117
     #[test]

@@ -95,7 +95,7 @@ impl<T: Into<String>> IntoCompletion for Vec<T> {
     }
 }
 
-/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::ask::elicit::ElicitError)) is answered
+/// An error that is neither an [`McpError`] nor a question's (as [`QuestionError`](crate::call::question_error::QuestionError)) is answered
 /// with -32603 and goes to the log.
 impl<T: IntoCompletion, E: fmt::Display + 'static> IntoCompletion for Result<T, E> {
     fn into_completion(self, call: &Call) -> Result<Completion, McpError> {
@@ -125,7 +125,7 @@ where
 {
     fn into_completer(self) -> ErasedCompleter {
         let (_, needs) = About::of::<A>().finish();
-        ErasedCompleter { logs: needs.logging(), run: erase::<Completion, F, A>(self) }
+        ErasedCompleter { logs: needs.logging(), run: erase(self, F::Output::into_completion) }
     }
 }
 

@@ -5,11 +5,11 @@
 //!
 //! **Invariant:** the lock is never held across an await, nor while author code runs (not even its `Drop`).
 
+pub mod add_error;
 pub(crate) mod authored;
 pub mod completion;
 pub(crate) mod cursor;
 pub mod prompt;
-pub mod register;
 pub mod resource;
 pub mod resource_template;
 pub mod tool;

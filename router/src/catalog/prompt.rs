@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    ask::input_required::Outcome,
     call::{
         Call,
         erased::erase,
@@ -92,6 +93,19 @@ impl IntoPromptResult for PromptMessage {
     }
 }
 
+/// Its questions, or the result.
+impl<T: IntoPromptResult> IntoPromptResult for Outcome<T> {
+    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
+        match self {
+            Self::Complete(value) => value.into_prompt_result(call),
+            Self::InputRequired(input) => {
+                input.end_round(call);
+                Ok(PromptResult::default())
+            }
+        }
+    }
+}
+
 /// One message of the user.
 impl IntoPromptResult for String {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
@@ -106,7 +120,7 @@ impl IntoPromptResult for &'static str {
     }
 }
 
-/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::ask::elicit::ElicitError)) is answered
+/// An error that is neither an [`McpError`] nor a question's (as [`QuestionError`](crate::call::question_error::QuestionError)) is answered
 /// with -32603 and goes to the log.
 impl<T: IntoPromptResult, E: fmt::Display + 'static> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
@@ -135,7 +149,7 @@ where
     A: FromCall,
 {
     fn into_prompt(self, name: String) -> Prompt {
-        Prompt::of(name, About::of::<A>(), erase::<PromptResult, F, A>(self))
+        Prompt::of(name, About::of::<A>(), erase(self, F::Output::into_prompt_result))
     }
 }
 

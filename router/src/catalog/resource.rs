@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use serde_json::Value;
 
 use crate::{
+    ask::input_required::Outcome,
     call::{
         Call,
         erased::erase,
@@ -83,6 +84,19 @@ impl IntoContents for ResourceContents {
     }
 }
 
+/// Its questions, or the contents.
+impl<T: IntoContents> IntoContents for Outcome<T> {
+    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
+        match self {
+            Self::Complete(value) => value.into_contents(call),
+            Self::InputRequired(input) => {
+                input.end_round(call);
+                Ok(None)
+            }
+        }
+    }
+}
+
 /// Text.
 impl IntoContents for String {
     fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
@@ -111,7 +125,7 @@ impl<T: IntoContents> IntoContents for Option<T> {
     }
 }
 
-/// An error that is neither an [`McpError`] nor a question's (as [`ElicitError`](crate::ask::elicit::ElicitError)) is answered
+/// An error that is neither an [`McpError`] nor a question's (as [`QuestionError`](crate::call::question_error::QuestionError)) is answered
 /// with -32603 and goes to the log.
 impl<T: IntoContents, E: fmt::Display + 'static> IntoContents for Result<T, E> {
     fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
@@ -141,7 +155,7 @@ where
 {
     fn into_reader(self) -> ErasedReader {
         let (takes, needs) = About::of::<A>().takes();
-        ErasedReader { takes, needs, run: erase::<Contents, F, A>(self) }
+        ErasedReader { takes, needs, run: erase(self, F::Output::into_contents) }
     }
 }
 

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::call::extract::in_one_line;
+use crate::wire::jsonrpc::in_one_line;
 
 mod compiled;
 pub(crate) mod headers;

@@ -9,12 +9,11 @@ use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 
 use crate::{
-    ask::rounds::{Ended, Rounds},
     call::{
         Call, Origin,
         catch_panic::{Contained, contain},
         handler::Run,
-        result::ToolResult,
+        round::{Ended, Rounds},
     },
     catalog::{
         completion::{Completers, Completion, Typed},
@@ -32,6 +31,7 @@ use crate::{
         params::{Members, Params},
         peer::{ClientCapability, missing_capabilities},
         result_meta::{Cache, ResultType},
+        tool_result::ToolResult,
         uri,
     },
 };
@@ -63,7 +63,8 @@ impl Serving {
             },
         };
         era::tool_result(&mut result, self.revision());
-        let head = self.router.head(ResultType::Complete, result.meta.as_mut(), self.revision());
+        let head =
+            self.router.result_meta().prefix(ResultType::Complete, result.meta.as_mut(), self.revision());
         self.encode(&head, &result)
     }
 
@@ -160,7 +161,7 @@ impl Serving {
 
     /// What a result without a `_meta` of its own begins with.
     fn complete(&self) -> [&[u8]; 2] {
-        self.router.head(ResultType::Complete, None, self.revision())
+        self.router.result_meta().prefix(ResultType::Complete, None, self.revision())
     }
 
     /// Who reads a URI, its variables, the MIME type of what says none, and how long it may be kept.
@@ -241,7 +242,8 @@ impl Serving {
         let progress = meta.map(progress_token).transpose()?.flatten();
         let meta = meta.map(|json| params.slice(json));
         let data = Arc::clone(self.router.data());
-        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress).served_by(&self.router))
+        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress)
+            .served_by(self.router.clone()))
     }
 
     /// Runs a handler. What it panics with reaches nobody.

@@ -30,10 +30,12 @@ impl Router {
             capabilities: self.capabilities(revision),
             instructions: self.instructions(),
         };
-        let [kind, meta] = self.head(ResultType::Complete, None, revision);
-        try_encode_result(id, &[kind, meta, self.list_hints(revision)], &result).map_err(|error| {
-            log::error!("the server's description does not serialize: {error}");
-            McpError::internal()
-        })
+        let [kind, meta] = self.result_meta().prefix(ResultType::Complete, None, revision);
+        try_encode_result(id, &[kind, meta, self.result_meta().list_hints(revision)], &result).map_err(
+            |error| {
+                log::error!("the server's description does not serialize: {error}");
+                McpError::internal()
+            },
+        )
     }
 }

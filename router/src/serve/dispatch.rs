@@ -13,125 +13,19 @@ use futures_util::FutureExt;
 use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::{
-    call::{Origin, catch_panic::discard, failure, log::Level},
+    call::{Origin, catch_panic::discard, failure},
     catalog::{Catalog, Entry},
-    serve::{
-        calls::Serving,
-        router::{Capability, Router},
-    },
+    serve::{calls::Serving, router::Router},
     wire::{
-        era::{self, Feature, Revision},
+        era::{self, Revision},
         error::{ErrorCode, McpError, Shown},
         jsonrpc::{ErrorId, Parameters, Request, encode_error, encode_raw_result},
+        level::Level,
+        method::Method,
         params::Members,
         result_meta::ResultType,
     },
 };
-
-/// A request a client can make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Method {
-    /// `initialize`
-    Initialize,
-    /// `ping`
-    Ping,
-    /// `logging/setLevel`
-    SetLevel,
-    /// `resources/subscribe`
-    Subscribe,
-    /// `resources/unsubscribe`
-    Unsubscribe,
-    /// `tools/list`
-    ListTools,
-    /// `tools/call`
-    CallTool,
-    /// `prompts/list`
-    ListPrompts,
-    /// `prompts/get`
-    GetPrompt,
-    /// `resources/list`
-    ListResources,
-    /// `resources/templates/list`
-    ListTemplates,
-    /// `resources/read`
-    ReadResource,
-    /// `completion/complete`
-    Complete,
-    /// `server/discover`
-    Discover,
-    /// `subscriptions/listen`
-    Listen,
-}
-
-impl Method {
-    /// The method of this name.
-    #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            // the session's own
-            "initialize" => Self::Initialize,
-            "ping" => Self::Ping,
-            "logging/setLevel" => Self::SetLevel,
-            "resources/subscribe" => Self::Subscribe,
-            "resources/unsubscribe" => Self::Unsubscribe,
-            // lists, kept encoded
-            "tools/list" => Self::ListTools,
-            "prompts/list" => Self::ListPrompts,
-            "resources/list" => Self::ListResources,
-            "resources/templates/list" => Self::ListTemplates,
-            // these run a handler
-            "tools/call" => Self::CallTool,
-            "prompts/get" => Self::GetPrompt,
-            "resources/read" => Self::ReadResource,
-            "completion/complete" => Self::Complete,
-            // where there is no session
-            "server/discover" => Self::Discover,
-            "subscriptions/listen" => Self::Listen,
-            _ => return None,
-        })
-    }
-
-    /// Whether the session serves it itself, without [`Router::dispatch`].
-    #[must_use]
-    pub fn is_of_session(self) -> bool {
-        matches!(self, Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe)
-    }
-
-    /// What a revision must have for it to exist there, where not all have it.
-    fn feature(self) -> Option<Feature> {
-        match self {
-            Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe => {
-                Some(Feature::Handshake)
-            }
-            Self::Discover | Self::Listen => Some(Feature::Stateless),
-            Self::ListTools
-            | Self::CallTool
-            | Self::ListPrompts
-            | Self::GetPrompt
-            | Self::ListResources
-            | Self::ListTemplates
-            | Self::ReadResource
-            | Self::Complete => None,
-        }
-    }
-
-    /// The capability without which it is unknown, where there is one.
-    fn needs(self) -> Option<Capability> {
-        match self {
-            Self::Initialize | Self::Ping | Self::Discover | Self::Listen => None,
-            Self::SetLevel => Some(Capability::Logging),
-            Self::ListTools | Self::CallTool => Some(Capability::Tools),
-            Self::ListPrompts | Self::GetPrompt => Some(Capability::Prompts),
-            Self::ListResources
-            | Self::ListTemplates
-            | Self::ReadResource
-            | Self::Subscribe
-            | Self::Unsubscribe => Some(Capability::Resources),
-            Self::Complete => Some(Capability::Completions),
-        }
-    }
-}
 
 /// The answer of one request.
 #[derive(Clone, Debug)]
@@ -275,8 +169,8 @@ impl Router {
     ) -> Result<Bytes, McpError> {
         let cursor = request.params.members()?.optional_text("cursor", usize::MAX)?;
         let page = catalog.page(revision, cursor.as_deref())?;
-        let [kind, meta] = self.head(ResultType::Complete, None, revision);
-        Ok(encode_raw_result(&request.id, &[kind, meta, self.list_hints(revision)], &page))
+        let [kind, meta] = self.result_meta().prefix(ResultType::Complete, None, revision);
+        Ok(encode_raw_result(&request.id, &[kind, meta, self.result_meta().list_hints(revision)], &page))
     }
 }
 

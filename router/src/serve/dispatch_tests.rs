@@ -10,21 +10,22 @@ use crate::{
         cancelled::Cancelled,
         extract::{Args, Meta},
         link::NoLink,
-        result::ToolResult,
     },
     catalog::{
+        add_error::AddError,
         completion::{Completion, Typed},
         prompt::{Prompt, PromptMessage, PromptResult},
-        register::AddError,
         resource::{Resource, Uri},
         resource_template::ResourceTemplate,
         tool::Tool,
     },
     wire::{
+        capability::Capability,
         change::{Announce, Change},
         content::{Content, ResourceContents},
         id::RequestId,
         peer::{ClientCapabilities, Implementation, Peer},
+        tool_result::ToolResult,
     },
 };
 

@@ -7,7 +7,10 @@ use serde_json::value::RawValue;
 
 use crate::{
     serve::router::Router,
-    wire::era::{Feature, Revision},
+    wire::{
+        era::{Feature, Revision},
+        names,
+    },
 };
 
 /// Settings by id, as JSON objects.
@@ -58,23 +61,7 @@ impl Router {
 // MCP 2026-07-28 basic, _meta: Key name format; basic/versioning, Extension Negotiation: a mandatory prefix
 fn is_id(id: &str) -> bool {
     let Some((prefix, name)) = id.split_once('/') else { return false };
-    prefix.split('.').all(is_label) && is_name(name)
-}
-
-/// Whether this is a label of the prefix of a key of `_meta`.
-pub(crate) fn is_label(label: &str) -> bool {
-    label.starts_with(|first: char| first.is_ascii_alphabetic()) && is_made_of(label, b"-")
-}
-
-/// Whether this is the name of a key of `_meta`, and not empty.
-pub(crate) fn is_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && is_made_of(name, b"-_.")
-}
-
-/// Whether this ends with a letter or digit and holds nothing but these.
-fn is_made_of(text: &str, also: &[u8]) -> bool {
-    text.ends_with(|last: char| last.is_ascii_alphanumeric())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || also.contains(&byte))
+    prefix.split('.').all(names::is_label) && names::is_name(name)
 }
 
 #[cfg(test)]

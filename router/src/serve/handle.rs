@@ -1,6 +1,7 @@
 //! Changes to a server that runs.
 
 use std::{
+    any::Any,
     future::{Future, ready},
     sync::Arc,
 };
@@ -11,7 +12,7 @@ use crate::{
         extract::{About, FromCall},
     },
     catalog::{
-        prompt::Prompt, register::AddError, resource::Resource, resource_template::ResourceTemplate,
+        add_error::AddError, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate,
         tool::IntoTool,
     },
     serve::router::Router,
@@ -122,6 +123,8 @@ impl FromCall for Handle {
     fn describe(_: &mut About) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
-        ready(call.router().cloned().map(Self::new).ok_or_else(McpError::internal))
+        let router =
+            call.server().cloned().and_then(|server| (server as Arc<dyn Any + Send + Sync>).downcast().ok());
+        ready(router.map(Self::new).ok_or_else(McpError::internal))
     }
 }

@@ -7,11 +7,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::{
-    serve::{
-        extension::Extensions,
-        router::{Capability, Router},
-    },
+    serve::{extension::Extensions, router::Router},
     wire::{
+        capability::Capability,
         definition::ServerInfo,
         era::{self, Feature, Revision},
         error::McpError,

@@ -11,8 +11,9 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::json;
 
 use crate::{
-    serve::router::{Capability, Router},
+    serve::router::Router,
     wire::{
+        capability::Capability,
         change::Change,
         content::MetaMap,
         era::Revision,
@@ -131,7 +132,7 @@ impl Router {
     pub fn listen_result(&self, id: &RequestId, revision: Revision) -> Bytes {
         let mut meta = MetaMap::new();
         meta.insert(SUBSCRIPTION_ID.to_owned(), json!(id));
-        let head = self.head(ResultType::Complete, Some(&mut meta), revision);
+        let head = self.result_meta().prefix(ResultType::Complete, Some(&mut meta), revision);
         try_encode_result(id, &head, &json!({ "_meta": meta })).unwrap_or_else(|error| {
             log::error!("the end of a subscription does not serialize: {error}");
             encode_error(ErrorId::Given(id), &McpError::internal())

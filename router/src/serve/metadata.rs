@@ -10,13 +10,14 @@ use serde::{Deserialize, de::IntoDeserializer};
 use serde_json::json;
 
 use crate::{
-    call::log::Level,
-    serve::{dispatch::Method, initialize, router::Router},
+    serve::{initialize, router::Router},
     wire::{
         era::{self, Eras, Feature, Revision},
         error::{ErrorCode, McpError},
         id::ProgressToken,
         jsonrpc::{Parameters, Request},
+        level::Level,
+        method::Method,
         params::{Members, Params},
         peer::{Implementation, Peer},
     },

@@ -4,12 +4,13 @@
 
 pub(crate) mod calls;
 pub(crate) mod discover;
-pub mod dispatch;
+pub(crate) mod dispatch;
 pub mod extension;
 pub mod handle;
 pub mod initialize;
 pub mod listen;
 pub mod metadata;
 pub mod param_headers;
+pub(crate) mod register;
 pub(crate) mod rounds;
-pub mod router;
+pub(crate) mod router;

@@ -12,10 +12,11 @@ use std::borrow::Cow;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
-    serve::{dispatch::Method, router::Router},
+    serve::router::Router,
     wire::{
         error::{ErrorCode, McpError},
         jsonrpc::Request,
+        method::Method,
         params::{self, Members},
     },
 };

@@ -7,18 +7,18 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use crate::{
-    ask::{
-        question::{Asker, Asks},
-        rounds::{Asked, Asking, End, Ended, InputRequired, MOST_ROUNDS, Memory, Rounds},
-        seal::{Binding, Unsealed},
+    ask::question::{Asker, Asks},
+    call::{
+        Call,
+        round::{Asked, Asking, End, Ended, MOST_ROUNDS, Memory, Rounds, Written},
     },
-    call::Call,
     serve::calls::Serving,
     wire::{
         era::Feature,
         error::{McpError, Shown},
         params::Members,
         result_meta::ResultType,
+        seal::{Binding, Unsealed},
     },
 };
 
@@ -75,10 +75,10 @@ impl Serving {
         loop {
             let Asked { call, end: End { mut questions, by_hand, mut memory } } = asked;
             if let Some(input) = by_hand {
-                let asker = Asker::new(&call);
-                memory.set_own(input.state.clone());
+                memory.set_own(input.state);
+                let written = input.questions?;
                 if !self.is_stateless() {
-                    let memory = match ask_all(&asker, &input, memory).await? {
+                    let memory = match ask_all(&Asker::new(&call), written, memory).await {
                         Ok(memory) => memory,
                         Err(failed) => return Ok(Served::Failed(failed)),
                     };
@@ -89,7 +89,7 @@ impl Serving {
                     };
                     continue;
                 }
-                questions = input.written(&asker)?.into_iter().map(|written| written.asking).collect();
+                questions = written.into_iter().map(|written| written.asking).collect();
             }
             let bound = self.binding(method, call.target(), Some(call.arguments()));
             return self.input_required(&questions, memory, &bound);
@@ -132,7 +132,8 @@ impl Serving {
             input_requests: (!questions.is_empty()).then_some(InputRequests(questions)),
             request_state,
         };
-        let head = self.router.head(ResultType::InputRequired, None, self.origin.peer.revision);
+        let head =
+            self.router.result_meta().prefix(ResultType::InputRequired, None, self.origin.peer.revision);
         self.encode(&head, &result).map(Served::InputRequired)
     }
 }
@@ -177,15 +178,10 @@ fn too_many(memory: &Memory, question: Option<&Asking>) -> Option<String> {
 ///
 /// # Errors
 ///
-/// -32021 for what the client cannot be asked. The inner error is the tool's: too many rounds, or no answer.
-async fn ask_all(
-    asker: &Asker,
-    input: &InputRequired,
-    mut memory: Memory,
-) -> Result<Result<Memory, String>, McpError> {
-    let questions = input.written(asker)?;
+/// The tool's, in words: too many rounds, or no answer.
+async fn ask_all(asker: &Asker, questions: Vec<Written>, mut memory: Memory) -> Result<Memory, String> {
     if let Some(failed) = too_many(&memory, questions.first().map(|written| &written.asking)) {
-        return Ok(Err(failed));
+        return Err(failed);
     }
     let answers = join_all(questions.into_iter().map(|written| async move {
         let Asking { key, method, params, about } = written.asking;
@@ -196,9 +192,9 @@ async fn ask_all(
     for (key, answer) in answers.await {
         match answer {
             Ok(told) => memory.keep_answer(key, &told.json),
-            Err(error) => return Ok(Err(format!("nothing is known of {key:?}: {error}"))),
+            Err(error) => return Err(format!("nothing is known of {key:?}: {error}")),
         }
     }
     memory.count_round();
-    Ok(Ok(memory))
+    Ok(memory)
 }

@@ -16,16 +16,18 @@ use actix_web::HttpRequest;
 use bytestring::ByteString;
 
 use crate::{
-    ask::seal::{Seal, StateKey, StateLimits},
+    call::Server,
     call::{data::DataMap, extract::Needs},
     catalog::{Catalog, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate, tool::Tool},
     serve::extension::Extensions,
     wire::{
+        capability::Capability,
         change::{Announce, Change},
         definition::ServerInfo,
         era::Eras,
         jsonrpc::ReadLimits,
-        result_meta::{Cache, Stamps},
+        result_meta::{Cache, ResultMeta},
+        seal::{Seal, StateKey, StateLimits},
     },
 };
 
@@ -50,27 +52,12 @@ pub struct Router {
     /// Whether results say whose they are.
     names_itself: bool,
     /// Made when the first result needs them; what they are made of is fixed by then.
-    stamps: OnceLock<Stamps>,
+    result_meta: OnceLock<ResultMeta>,
     pub(crate) seal: Seal,
     /// Set when something was to be logged although `logging` is not declared, which is warned of once.
     unheard: AtomicBool,
     /// For whom a `requestState` is; the server's name otherwise.
     audience: Option<String>,
-}
-
-/// A capability of a server that depends on what is registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capability {
-    /// `tools`
-    Tools,
-    /// `prompts`
-    Prompts,
-    /// `resources`
-    Resources,
-    /// `completions`
-    Completions,
-    /// `logging`: declared where a handler takes a [`Log`](crate::call::log::Log), or an extractor that may hold one.
-    Logging,
 }
 
 /// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
@@ -111,7 +98,7 @@ impl Router {
             extensions: Extensions::new(),
             cache: Cache::default(),
             names_itself: true,
-            stamps: OnceLock::new(),
+            result_meta: OnceLock::new(),
             seal: Seal::default(),
             unheard: AtomicBool::new(false),
             audience: None,
@@ -138,7 +125,7 @@ impl Router {
     /// Sets how long lists and the answer to `server/discover` may be kept.
     pub fn set_cache(&mut self, cache: Cache) {
         self.cache = cache;
-        self.stamps = OnceLock::new();
+        self.result_meta = OnceLock::new();
     }
 
     /// Whether results say in their `_meta` who the server is, from 2026-07-28 on.
@@ -150,11 +137,12 @@ impl Router {
     /// Sets whether results say who the server is.
     pub fn set_names_itself(&mut self, names_itself: bool) {
         self.names_itself = names_itself;
-        self.stamps = OnceLock::new();
+        self.result_meta = OnceLock::new();
     }
 
-    pub(crate) fn stamps(&self) -> &Stamps {
-        self.stamps.get_or_init(|| Stamps::of(self))
+    /// What results begin with.
+    pub(crate) fn result_meta(&self) -> &ResultMeta {
+        self.result_meta.get_or_init(|| ResultMeta::new(self.names_itself.then_some(&self.info), self.cache))
     }
 
     /// Sets the keys that `requestState` is sealed with: the first seals, all open. None is one of this process.
@@ -190,7 +178,7 @@ impl Router {
 
     /// What the server calls itself, to be changed before it runs.
     pub fn info_mut(&mut self) -> &mut ServerInfo {
-        self.stamps = OnceLock::new();
+        self.result_meta = OnceLock::new();
         &mut self.info
     }
 
@@ -277,19 +265,6 @@ impl Router {
         self.offered.flag(capability).store(true, Ordering::Release);
     }
 
-    /// Whether messages may be logged to clients: what is not declared must not be sent. Warns of the first that is not.
-    // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
-    pub(crate) fn may_log(&self) -> bool {
-        let may = self.offers(Capability::Logging);
-        if !may && !self.unheard.swap(true, Ordering::Relaxed) {
-            log::warn!(
-                "a handler logs to its client, but `logging` is not declared, so nothing is sent: the `describe` of its \
-                 extractor must call `Log::describe`, or the server must offer `Capability::Logging`"
-            );
-        }
-        may
-    }
-
     /// Whether this capability is offered.
     #[must_use]
     pub fn offers(&self, capability: Capability) -> bool {
@@ -327,6 +302,21 @@ impl Router {
             .iter()
             .flat_map(|template| missing(&template.definition().uri_template, template.needs()));
         tools.chain(prompts).chain(resources).chain(templates).collect()
+    }
+}
+
+impl Server for Router {
+    /// Whether messages may be logged to clients: what is not declared must not be sent. Warns of the first that is not.
+    // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
+    fn may_log(&self) -> bool {
+        let may = self.offers(Capability::Logging);
+        if !may && !self.unheard.swap(true, Ordering::Relaxed) {
+            log::warn!(
+                "a handler logs to its client, but `logging` is not declared, so nothing is sent: the `describe` of its \
+                 extractor must call `Log::describe`, or the server must offer `Capability::Logging`"
+            );
+        }
+        may
     }
 }
 

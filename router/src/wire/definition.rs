@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::{
-    catalog::authored,
-    wire::content::{Annotations, Icon, MetaMap},
+use crate::wire::{
+    content::{Annotations, Icon, MetaMap},
+    names,
 };
 
 /// A tool, as `tools/list` shows it.
@@ -181,12 +181,12 @@ impl ServerInfo {
     // MCP 2025-11-25 schema, Implementation: both have the format `uri`; basic, icons
     #[must_use]
     pub fn mistake(&self) -> Option<String> {
-        if let Some(url) = self.website_url.as_ref().filter(|url| !authored::is_uri(url)) {
+        if let Some(url) = self.website_url.as_ref().filter(|url| !names::is_uri(url)) {
             return Some(format!(
                 "the website {url:?} is not a URL with a scheme, such as `https://example.com/`"
             ));
         }
-        let wrong = self.icons.iter().any(|icon| !authored::is_icon(&icon.src));
+        let wrong = self.icons.iter().any(|icon| !names::is_icon(&icon.src));
         wrong.then(|| "an icon of the server is not at an https:, http: or data: URI".to_owned())
     }
 }

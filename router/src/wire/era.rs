@@ -7,15 +7,13 @@
 
 use serde_json::value::RawValue;
 
-use crate::{
-    call::result::ToolResult,
-    wire::{
-        content::{Annotations, Content, ResourceContents, ResourceLink, TextContent},
-        definition::{PromptDefinition, ResourceDefinition, ServerInfo, TemplateDefinition, ToolDefinition},
-        error::{ErrorCode, McpError},
-        jsonrpc::ErrorId,
-        peer::{ClientCapabilities, ClientCapability},
-    },
+use crate::wire::{
+    content::{Annotations, Content, ResourceContents, ResourceLink, TextContent},
+    definition::{PromptDefinition, ResourceDefinition, ServerInfo, TemplateDefinition, ToolDefinition},
+    error::{ErrorCode, McpError},
+    jsonrpc::ErrorId,
+    peer::{ClientCapabilities, ClientCapability},
+    tool_result::ToolResult,
 };
 
 /// A revision of the protocol.

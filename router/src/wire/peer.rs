@@ -12,12 +12,10 @@ use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::{
-    call::log::Level,
-    wire::{
-        era::Revision,
-        error::{ErrorCode, McpError},
-    },
+use crate::wire::{
+    era::Revision,
+    error::{ErrorCode, McpError},
+    level::Level,
 };
 
 /// The client of a session: fixed when the session opens, but for the log level, which the client may change. From

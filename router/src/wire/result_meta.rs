@@ -9,12 +9,11 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
-    serve::router::Router,
-    wire::{
-        era::{self, Feature, Revision},
-        jsonrpc::to_json,
-    },
+use crate::wire::{
+    content::MetaMap,
+    definition::ServerInfo,
+    era::{self, Feature, Revision},
+    jsonrpc::to_json,
 };
 
 /// Who a result comes from, in its `_meta`.
@@ -79,7 +78,7 @@ impl Cache {
 
 /// What a server's results begin with, encoded.
 #[derive(Debug)]
-pub(crate) struct Stamps {
+pub(crate) struct ResultMeta {
     /// `_meta` of a result that has none of its own; empty if the server does not say who it is.
     meta: Bytes,
     /// The server's info, for a result with a `_meta` of its own.
@@ -103,37 +102,36 @@ impl ResultType {
     }
 }
 
-impl Stamps {
-    pub(crate) fn of(router: &Router) -> Self {
-        let mut info = router.info().clone();
-        era::server_info(&mut info, Revision::LATEST);
+impl ResultMeta {
+    /// Of a server with this name and these hints for its lists.
+    pub(crate) fn new(info: Option<&ServerInfo>, lists: Cache) -> Self {
         // of strings only: it has a JSON form
-        let json = to_json(&info).ok().filter(|_| router.names_itself());
+        let json = info.cloned().and_then(|mut info| {
+            era::server_info(&mut info, Revision::LATEST);
+            to_json(&info).ok()
+        });
         let meta = json
             .as_ref()
             .map(|json| [br#""_meta":{""#, SERVER_INFO.as_bytes(), br#"":"#, json, b"}"].concat().into());
         Self {
             meta: meta.unwrap_or_default(),
             info: json.and_then(|json| serde_json::from_slice(&json).ok()),
-            lists: router.cache().members(),
+            lists: lists.members(),
         }
     }
-}
 
-impl Router {
     /// What a result of this type begins with at a revision. `own` is the `_meta` that it has itself, which is completed.
-    pub(crate) fn head(
+    pub(crate) fn prefix(
         &self,
         kind: ResultType,
-        own: Option<&mut crate::wire::content::MetaMap>,
+        own: Option<&mut MetaMap>,
         revision: Revision,
     ) -> [&[u8]; 2] {
         if !revision.has(Feature::Stateless) {
             return [b"", b""];
         }
-        let stamps = self.stamps();
-        match (own, &stamps.info) {
-            (None, _) => [kind.member(), &stamps.meta],
+        match (own, &self.info) {
+            (None, _) => [kind.member(), &self.meta],
             (Some(own), Some(info)) => {
                 own.insert(SERVER_INFO.to_owned(), info.clone());
                 [kind.member(), b""]
@@ -144,6 +142,6 @@ impl Router {
 
     /// How long a list may be kept, as members of its result.
     pub(crate) fn list_hints(&self, revision: Revision) -> &[u8] {
-        if revision.has(Feature::Stateless) { self.stamps().lists.as_bytes() } else { b"" }
+        if revision.has(Feature::Stateless) { self.lists.as_bytes() } else { b"" }
     }
 }

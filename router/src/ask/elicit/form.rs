@@ -11,10 +11,7 @@ use serde_json::{
 };
 
 use super::field::{Field, Unfit};
-use crate::{
-    ask::question::{self, Misfit},
-    wire::era::Revision,
-};
+use crate::{ask::question, call::round::Misfit, wire::era::Revision};
 
 /// A form: its fields in the order of the schema.
 #[derive(Debug)]

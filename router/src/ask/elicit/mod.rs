@@ -28,121 +28,21 @@ use self::{
     form::{Form, Stands},
 };
 use crate::{
-    ask::question::{self, Asker, Asks, Misfit},
+    ask::question::{self, Asker, Asks},
     call::{
         lazy::{Lazy, Start},
-        link::AskError,
+        question_error::QuestionError,
+        round::Misfit,
     },
-    wire::{
-        era::Revision,
-        error::McpError,
-        peer::{ClientCapability, missing_capabilities},
-    },
+    wire::{era::Revision, peer::ClientCapability},
 };
 
 pub use self::url::ElicitUrl;
 pub(crate) use self::url::{NEEDS as NEEDS_URL, fresh_id, params as url_params};
 
-/// Why there is no answer to an elicitation.
-///
-/// Declining and cancelling are what a user may do, not failures: a tool says what it did instead. Returned as its error it
-/// is text for the model. A prompt and a reader have nothing to say it with: returned from there,
-/// [`Unsupported`](Self::Unsupported) is the error of [`Client::require`](crate::ask::client::Client::require), a mistake of the
-/// author -32603, and what the client or its user did -32600 with the text of this error.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ElicitError {
-    /// The user said no.
-    #[error("the user declined")]
-    Declined,
-    /// The user closed the question without a choice.
-    #[error("the user cancelled")]
-    Cancelled,
-    /// The client did not declare the capability, or the session's revision lacks it or a part of the form. Nothing was sent.
-    #[error("the client does not support {0}")]
-    Unsupported(ClientCapability),
-    /// The form holds what no elicitation can ask for, in any revision. Nothing was sent: a mistake of the server's author.
-    // MCP 2025-11-25 client/elicitation, Requested Schema: flat objects with primitive properties only
-    #[error("an elicitation cannot ask for `{property}`: {reason}")]
-    Schema {
-        /// The property at fault; `requestedSchema` for the form as a whole.
-        property: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The URL is none. Nothing was sent: a mistake of the server's author.
-    #[error("an elicitation's url must be an absolute URI")]
-    Url,
-    /// The client's answer does not fit the form.
-    #[error("the answer does not fit: `{field}`: {reason}")]
-    Invalid {
-        /// The field of the form at fault; `content` or `action` for the answer as a whole.
-        field: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Nobody answered in time.
-    #[error("the client did not answer in time")]
-    TimedOut,
-    /// The client answered with an error.
-    #[error("the client answered with an error: {0}")]
-    Refused(#[source] McpError),
-    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
-    #[error("too many requests to the client are open (the limit is {limit})")]
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
-    /// The call that asked has ended.
-    #[error("the call has ended")]
-    Gone,
-}
-
-impl ElicitError {
-    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it or its user
-    /// did; `None` for a mistake of the author.
-    pub(crate) fn told(&self) -> Option<McpError> {
-        match self {
-            Self::Unsupported(capability) => Some(missing_capabilities(&[*capability])),
-            Self::Schema { .. } | Self::Url => None,
-            Self::Declined
-            | Self::Cancelled
-            | Self::Invalid { .. }
-            | Self::TimedOut
-            | Self::Refused(_)
-            | Self::TooMany { .. }
-            | Self::Gone => Some(McpError::invalid_request(self.to_string())),
-        }
-    }
-}
-
-impl From<AskError> for ElicitError {
-    fn from(err: AskError) -> Self {
-        match err {
-            AskError::Unsupported(capability) => Self::Unsupported(capability),
-            AskError::TimedOut => Self::TimedOut,
-            AskError::Refused(err) => Self::Refused(err),
-            AskError::TooMany { limit } => Self::TooMany { limit },
-            AskError::Gone => Self::Gone,
-        }
-    }
-}
-
-impl From<Misfit> for ElicitError {
-    fn from(Misfit { field, reason }: Misfit) -> Self {
-        Self::Invalid { field, reason }
-    }
-}
-
-impl From<Unfit> for ElicitError {
+impl From<Unfit> for QuestionError {
     fn from(Unfit { property, reason }: Unfit) -> Self {
-        Self::Schema { property, reason }
-    }
-}
-
-impl From<ElicitError> for String {
-    fn from(err: ElicitError) -> Self {
-        err.to_string()
+        Self::Malformed { field: property, reason }
     }
 }
 
@@ -169,11 +69,11 @@ impl Answer {
     }
 
     /// The content of an answer that was accepted.
-    pub(crate) fn accepted(self) -> Result<Option<Box<RawValue>>, ElicitError> {
+    pub(crate) fn accepted(self) -> Result<Option<Box<RawValue>>, QuestionError> {
         match self.action {
             Action::Accept => Ok(self.content),
-            Action::Decline => Err(ElicitError::Declined),
-            Action::Cancel => Err(ElicitError::Cancelled),
+            Action::Decline => Err(QuestionError::Declined),
+            Action::Cancel => Err(QuestionError::Cancelled),
         }
     }
 }
@@ -181,7 +81,7 @@ impl Answer {
 /// A form on its way to the user: complete it, then await it. Nothing is sent before it is first polled.
 #[must_use = "a question is asked when it is awaited"]
 pub struct Elicit<T> {
-    state: Lazy<Parts, Result<T, ElicitError>>,
+    state: Lazy<Parts, Result<T, QuestionError>>,
     answer: PhantomData<fn() -> T>,
 }
 
@@ -211,7 +111,7 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// What the answer says, held against the form that was sent. What fits the form and not `T` is for the handler.
-    pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, ElicitError>, Misfit> {
+    pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, QuestionError>, Misfit> {
         let content = match Answer::read(json)?.accepted() {
             Ok(content) => content,
             Err(error) => return Ok(Err(error)),
@@ -219,7 +119,7 @@ impl Ready {
         // an accept without content is one without entries; what is required is then missed by name
         let content = content.as_deref().map_or("{}", RawValue::get);
         self.form.check(&self.schema, content)?;
-        Ok(self.form.parse(content).map_err(ElicitError::from))
+        Ok(self.form.parse(content).map_err(QuestionError::from))
     }
 }
 
@@ -273,7 +173,7 @@ impl<T: DeserializeOwned> Elicit<T> {
 }
 
 impl<T: DeserializeOwned + 'static> Future for Elicit<T> {
-    type Output = Result<T, ElicitError>;
+    type Output = Result<T, QuestionError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.state.poll(cx, |parts| Start::Work(parts.ask().boxed()))
@@ -297,12 +197,12 @@ struct Params<'a> {
 pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationForm];
 
 impl Parts {
-    async fn ask<T: DeserializeOwned>(self) -> Result<T, ElicitError> {
+    async fn ask<T: DeserializeOwned>(self) -> Result<T, QuestionError> {
         let Self { asker, message, schema, timeout, key } = self;
         asker.require(NEEDS)?;
         let ready = schema.ready(&message, asker.peer.revision).inspect_err(|error| {
             // its author's, whatever the handler makes of it
-            if matches!(error, ElicitError::Schema { .. }) {
+            if matches!(error, QuestionError::Malformed { .. }) {
                 log::error!("a question cannot be asked: {error}");
             }
         })?;
@@ -333,7 +233,7 @@ impl Source {
     }
 
     /// The question as a revision has it.
-    pub(crate) fn ready(&self, message: &str, revision: Revision) -> Result<Ready, ElicitError> {
+    pub(crate) fn ready(&self, message: &str, revision: Revision) -> Result<Ready, QuestionError> {
         let (form, schema) = self.form(revision)?;
         let params = Params { message, requested_schema: &schema };
         let params =
@@ -342,8 +242,8 @@ impl Source {
     }
 
     /// The form, and the schema that asks for it at a revision.
-    fn form(&self, revision: Revision) -> Result<(Form, Box<RawValue>), ElicitError> {
-        let unsupported = ElicitError::Unsupported(ClientCapability::ElicitationForm);
+    fn form(&self, revision: Revision) -> Result<(Form, Box<RawValue>), QuestionError> {
+        let unsupported = QuestionError::Unsupported(ClientCapability::ElicitationForm);
         match self {
             Self::Derived(derive) => {
                 let form = Form::derived(derive())?;

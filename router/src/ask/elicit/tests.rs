@@ -7,6 +7,7 @@ use super::*;
 use crate::{
     ask::{client::Client, question::LONGEST_WAIT},
     fake::{ALL, Fake},
+    wire::error::McpError,
     wire::{
         era::Revision::{self, V2024_11_05, V2025_06_18, V2025_11_25},
         error::ErrorCode,
@@ -21,7 +22,7 @@ fn session(revision: Revision) -> (Arc<Fake>, Client) {
 }
 
 /// The schema a session of this revision is asked with for a `T`.
-fn asked_for<T: JsonSchema + DeserializeOwned + 'static>(revision: Revision) -> Result<Value, ElicitError> {
+fn asked_for<T: JsonSchema + DeserializeOwned + 'static>(revision: Revision) -> Result<Value, QuestionError> {
     let (fake, client) = session(revision);
     match client.elicit::<T>("?").now_or_never() {
         Some(result) => result.map(|_| Value::Null),
@@ -164,7 +165,7 @@ async fn a_choice_of_several_is_unsupported_where_the_revision_has_none() {
         sizes: Vec<Size>,
     }
     let err = asked_for::<Form>(V2025_06_18).unwrap_err();
-    assert!(matches!(err, ElicitError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
+    assert!(matches!(err, QuestionError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
 }
 
 #[tokio::test]
@@ -178,7 +179,7 @@ async fn what_no_form_can_ask_for_names_the_property() {
                 it: $kind,
             }
             let err = asked_for::<Form>(V2025_11_25).unwrap_err();
-            assert!(matches!(&err, ElicitError::Schema { property, .. } if property == $property), "{err}");
+            assert!(matches!(&err, QuestionError::Malformed { field, .. } if field == $property), "{err}");
         })*};
     }
     refused! {
@@ -197,7 +198,7 @@ async fn what_no_form_can_ask_for_names_the_property() {
         "an elicitation cannot ask for `above`: `exclusiveMinimum` is no part of a form"
     );
     for err in [asked_for::<String>(V2025_11_25), asked_for::<Vec<Booking>>(V2025_11_25)] {
-        assert!(matches!(err, Err(ElicitError::Schema { property, .. }) if property == "requestedSchema"));
+        assert!(matches!(err, Err(QuestionError::Malformed { field, .. }) if field == "requestedSchema"));
     }
 }
 
@@ -228,7 +229,7 @@ async fn a_written_schema_newer_than_the_session_is_unsupported_and_not_sent() {
             .now_or_never()
             .expect("nothing to wait for")
             .unwrap_err();
-        assert!(matches!(err, ElicitError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
+        assert!(matches!(err, QuestionError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
         assert!(fake.asked().is_empty());
         let (fake, client) = session(V2025_11_25);
         assert!(client.elicit_with::<Value>("?", &schema).now_or_never().is_none());
@@ -273,7 +274,7 @@ async fn a_written_schema_outside_the_subset_names_the_property() {
             .now_or_never()
             .expect("nothing to wait for")
             .unwrap_err();
-        assert!(matches!(&err, ElicitError::Schema { property, .. } if property == at), "{schema}: {err}");
+        assert!(matches!(&err, QuestionError::Malformed { field, .. } if field == at), "{schema}: {err}");
         assert!(fake.asked().is_empty());
     }
 }
@@ -297,7 +298,7 @@ async fn an_answer_that_does_not_fit_names_the_field_and_does_not_repeat_it() {
         let (fake, client) = session(V2025_11_25);
         fake.will_answer(answer);
         let err = client.elicit::<Booking>("?").await.unwrap_err();
-        assert!(matches!(&err, ElicitError::Invalid { field, .. } if field == at), "{answer}: {err}");
+        assert!(matches!(&err, QuestionError::Invalid { field, .. } if field == at), "{answer}: {err}");
         assert!(!err.to_string().contains("7731"), "{err}");
         assert!(!err.to_string().contains(" at line "), "{err}");
     }
@@ -364,7 +365,7 @@ async fn an_answer_that_fits_the_form_and_not_the_type_names_the_field() {
     let (fake, client) = session(V2025_11_25);
     fake.will_answer(r#"{"action":"accept","content":{"n":3}}"#);
     let err = client.elicit::<Even>("?").await.unwrap_err();
-    assert_eq!(err.to_string(), "the answer does not fit: `n`: it is odd");
+    assert_eq!(err.to_string(), "the client's answer does not fit: `n`: it is odd");
 }
 
 #[tokio::test]
@@ -388,17 +389,17 @@ async fn what_the_user_did_and_what_went_wrong_are_told_apart() {
     let (fake, client) = session(V2025_11_25);
     fake.will_answer(r#"{"action":"decline","content":{"junk":1}}"#);
     fake.will_answer(r#"{"action":"cancel"}"#);
-    fake.will_fail(AskError::TimedOut);
-    fake.will_fail(AskError::Refused(McpError::new(ErrorCode::METHOD_NOT_FOUND, "no")));
-    fake.will_fail(AskError::Unsupported(ClientCapability::ElicitationForm));
+    fake.will_fail(QuestionError::TimedOut);
+    fake.will_fail(QuestionError::Refused(McpError::new(ErrorCode::METHOD_NOT_FOUND, "no")));
+    fake.will_fail(QuestionError::Unsupported(ClientCapability::ElicitationForm));
     let ask = || client.elicit::<Booking>("?");
-    assert!(matches!(ask().await, Err(ElicitError::Declined)));
-    assert!(matches!(ask().await, Err(ElicitError::Cancelled)));
-    assert!(matches!(ask().await, Err(ElicitError::TimedOut)));
-    assert!(matches!(ask().await, Err(ElicitError::Refused(err)) if err.code.0 == -32601));
-    assert!(matches!(ask().await, Err(ElicitError::Unsupported(_))));
+    assert!(matches!(ask().await, Err(QuestionError::Declined)));
+    assert!(matches!(ask().await, Err(QuestionError::Cancelled)));
+    assert!(matches!(ask().await, Err(QuestionError::TimedOut)));
+    assert!(matches!(ask().await, Err(QuestionError::Refused(err)) if err.code.0 == -32601));
+    assert!(matches!(ask().await, Err(QuestionError::Unsupported(_))));
     assert_eq!(fake.withdrawn(), 0);
-    assert_eq!(String::from(ElicitError::Declined), "the user declined");
+    assert_eq!(String::from(QuestionError::Declined), "the user declined");
 }
 
 #[tokio::test]
@@ -408,7 +409,7 @@ async fn a_client_that_cannot_be_asked_is_not() {
         let client = Client::new(&fake.call(None));
         assert!(!client.supports(ClientCapability::ElicitationForm));
         let err = client.elicit::<Booking>("?").now_or_never().expect("nothing to wait for").unwrap_err();
-        assert!(matches!(err, ElicitError::Unsupported(ClientCapability::ElicitationForm)));
+        assert!(matches!(err, QuestionError::Unsupported(ClientCapability::ElicitationForm)));
         assert!(fake.asked().is_empty());
     }
 }
@@ -443,8 +444,8 @@ async fn a_question_ends_with_its_call() {
     let mut open = client.elicit::<Booking>("?");
     assert!((&mut open).now_or_never().is_none());
     fake.end();
-    assert!(matches!(open.await, Err(ElicitError::Gone)));
-    assert!(matches!(client.elicit::<Booking>("?").await, Err(ElicitError::Gone)));
+    assert!(matches!(open.await, Err(QuestionError::Gone)));
+    assert!(matches!(client.elicit::<Booking>("?").await, Err(QuestionError::Gone)));
     assert_eq!((fake.asked().len(), fake.withdrawn()), (1, 0));
 }
 
@@ -472,7 +473,7 @@ async fn a_url_is_asked_for_with_an_id_of_its_own() {
     question.await.unwrap();
     let other = client.elicit_url("sign in", "https://example.com/auth");
     assert_ne!(other.id(), id);
-    assert!(matches!(other.await, Err(ElicitError::Declined)));
+    assert!(matches!(other.await, Err(QuestionError::Declined)));
     let params = json!({ "mode": "url", "message": "sign in", "url": "https://example.com/auth", "elicitationId": id });
     assert_eq!(fake.asked()[0].params, params);
     assert_eq!(fake.asked()[0].needs, [ClientCapability::ElicitationUrl]);
@@ -488,7 +489,7 @@ async fn a_url_that_is_none_or_a_session_without_url_mode_is_not_asked() {
         assert!(
             matches!(
                 client.elicit_url("?", url).now_or_never().expect("nothing to wait for"),
-                Err(ElicitError::Url)
+                Err(QuestionError::Malformed { field, .. }) if field == "url"
             ),
             "{url}"
         );
@@ -496,7 +497,7 @@ async fn a_url_that_is_none_or_a_session_without_url_mode_is_not_asked() {
     assert!(fake.asked().is_empty());
     let (fake, client) = session(V2025_06_18);
     let unsupported =
-        |result| matches!(result, Err(ElicitError::Unsupported(ClientCapability::ElicitationUrl)));
+        |result| matches!(result, Err(QuestionError::Unsupported(ClientCapability::ElicitationUrl)));
     assert!(unsupported(client.elicit_url("?", "https://example.com/").await));
     assert!(unsupported(client.elicitation_complete("x").await));
     assert!(fake.asked().is_empty() && fake.sent().is_empty());

@@ -14,13 +14,14 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use serde::Serialize;
 
-use super::{Answer, ElicitError};
+use super::Answer;
 use crate::{
     ask::question::{self, Asker, Asks},
     call::lazy::{Lazy, Start},
-    catalog::authored,
+    call::question_error::QuestionError,
     wire::{
         era::{Feature, Revision},
+        names,
         peer::ClientCapability,
     },
 };
@@ -30,7 +31,7 @@ use crate::{
 #[derive(Debug)]
 pub struct ElicitUrl {
     id: String,
-    state: Lazy<Parts, Result<(), ElicitError>>,
+    state: Lazy<Parts, Result<(), QuestionError>>,
 }
 
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl ElicitUrl {
 }
 
 impl Future for ElicitUrl {
-    type Output = Result<(), ElicitError>;
+    type Output = Result<(), QuestionError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.state.poll(cx, |parts| Start::Work(parts.ask().boxed()))
@@ -117,7 +118,7 @@ struct Params<'a> {
 pub(crate) const NEEDS: &[ClientCapability] = &[ClientCapability::ElicitationUrl];
 
 impl Parts {
-    async fn ask(self) -> Result<(), ElicitError> {
+    async fn ask(self) -> Result<(), QuestionError> {
         let Self { asker, message, url, id, timeout, key } = self;
         asker.require(NEEDS)?;
         let params = params(&message, &url, &id, asker.peer.revision)?;
@@ -138,12 +139,16 @@ impl Parts {
 }
 
 /// The question as a revision has it.
-pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> Result<Bytes, ElicitError> {
+pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> Result<Bytes, QuestionError> {
     // MCP 2025-11-25 client/elicitation: the url parameter MUST contain a valid URL
-    if !authored::is_uri(url) {
-        return Err(ElicitError::Url);
+    if !names::is_uri(url) {
+        return Err(not_a_url());
     }
     let elicitation_id = revision.has(Feature::UrlElicitationId).then_some(id);
     let params = Params { mode: "url", message, url, elicitation_id };
-    question::encode(&params).map_err(|_| ElicitError::Url)
+    question::encode(&params).map_err(|_| not_a_url())
+}
+
+fn not_a_url() -> QuestionError {
+    QuestionError::Malformed { field: "url".to_owned(), reason: "it is not an absolute URI".to_owned() }
 }

@@ -15,15 +15,15 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 
 use crate::{
-    ask::question::{self, Asker, Asks, Misfit},
+    ask::question::{self, Asker, Asks},
     call::{
         lazy::{Lazy, Start},
-        link::AskError,
+        question_error::QuestionError,
+        round::Misfit,
     },
     wire::{
         era::Feature,
-        error::McpError,
-        peer::{ClientCapability, Peer, missing_capabilities},
+        peer::{ClientCapability, Peer},
     },
 };
 
@@ -33,85 +33,10 @@ pub use self::{
     result::SamplingResult,
 };
 
-/// Why there is no completion. Returned from a prompt or a reader, it is what an
-/// [`ElicitError`](crate::ask::elicit::ElicitError) is there.
-#[derive(Clone, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SampleError {
-    /// The client did not declare the capability, or the session's revision lacks what the request uses. Nothing was sent.
-    #[error("the client does not support {0}")]
-    Unsupported(ClientCapability),
-    /// The request is against the rules. Nothing was sent: a mistake of the server's author.
-    #[error("the sampling request cannot be sent: {0}")]
-    Malformed(&'static str),
-    /// The client's answer is no completion.
-    #[error("the completion does not fit: `{field}`: {reason}")]
-    Invalid {
-        /// The member at fault.
-        field: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Nobody answered in time.
-    #[error("the client did not answer in time")]
-    TimedOut,
-    /// The client answered with an error; a user who says no is code -1.
-    // MCP 2025-11-25 client/sampling, Error Handling
-    #[error("the client answered with an error: {0}")]
-    Refused(#[source] McpError),
-    /// The session has as many open requests to its client as its limit allows. Nothing was sent.
-    #[error("too many requests to the client are open (the limit is {limit})")]
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
-    /// The call that asked has ended.
-    #[error("the call has ended")]
-    Gone,
-}
-
-impl SampleError {
-    /// What the client is told where it has to be an error of the protocol: what it lacks, or in words what it or its user
-    /// did; `None` for a mistake of the author.
-    pub(crate) fn told(&self) -> Option<McpError> {
-        match self {
-            Self::Unsupported(capability) => Some(missing_capabilities(&[*capability])),
-            Self::Malformed(_) => None,
-            Self::Invalid { .. } | Self::TimedOut | Self::Refused(_) | Self::TooMany { .. } | Self::Gone => {
-                Some(McpError::invalid_request(self.to_string()))
-            }
-        }
-    }
-}
-
-impl From<AskError> for SampleError {
-    fn from(err: AskError) -> Self {
-        match err {
-            AskError::Unsupported(capability) => Self::Unsupported(capability),
-            AskError::TimedOut => Self::TimedOut,
-            AskError::Refused(err) => Self::Refused(err),
-            AskError::TooMany { limit } => Self::TooMany { limit },
-            AskError::Gone => Self::Gone,
-        }
-    }
-}
-
-impl From<Misfit> for SampleError {
-    fn from(Misfit { field, reason }: Misfit) -> Self {
-        Self::Invalid { field, reason }
-    }
-}
-
-impl From<SampleError> for String {
-    fn from(err: SampleError) -> Self {
-        err.to_string()
-    }
-}
-
 /// A sampling request on its way. Nothing is sent before it is first polled.
 #[must_use = "a question is asked when it is awaited"]
 #[derive(Debug)]
-pub struct Sample(Lazy<Parts, Result<SamplingResult, SampleError>>);
+pub struct Sample(Lazy<Parts, Result<SamplingResult, QuestionError>>);
 
 #[derive(Debug)]
 struct Parts {
@@ -145,7 +70,7 @@ impl Sample {
 }
 
 impl Future for Sample {
-    type Output = Result<SamplingResult, SampleError>;
+    type Output = Result<SamplingResult, QuestionError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.0.poll(cx, |parts| Start::Work(parts.ask().boxed()))
@@ -156,7 +81,7 @@ const NEEDS: &[ClientCapability] = &[ClientCapability::Sampling];
 const NEEDS_TOOLS: &[ClientCapability] = &[ClientCapability::Sampling, ClientCapability::SamplingTools];
 
 impl Parts {
-    async fn ask(self) -> Result<SamplingResult, SampleError> {
+    async fn ask(self) -> Result<SamplingResult, QuestionError> {
         let Self { asker, request, timeout, key } = self;
         let needs = needs(&request);
         asker.require(needs)?;
@@ -177,7 +102,7 @@ pub(crate) fn needs(request: &SamplingRequest) -> &'static [ClientCapability] {
 }
 
 /// The question as a client can be asked it.
-pub(crate) fn params(mut request: SamplingRequest, peer: &Peer) -> Result<Bytes, SampleError> {
+pub(crate) fn params(mut request: SamplingRequest, peer: &Peer) -> Result<Bytes, QuestionError> {
     request.check()?;
     // MCP 2025-11-25 client/sampling, Capabilities: SHOULD NOT without sampling.context, which older ones do not have
     let declares_context = peer.revision.has(Feature::SamplingContextCapability);
@@ -185,7 +110,7 @@ pub(crate) fn params(mut request: SamplingRequest, peer: &Peer) -> Result<Bytes,
         request.include_context = None;
     }
     request.fit(peer.revision);
-    question::encode(&request).map_err(|_| SampleError::Malformed("a part of it has no JSON form"))
+    question::encode(&request).map_err(|_| request::malformed("params", "a part of it has no JSON form"))
 }
 
 /// The completion that an answer is.

@@ -5,7 +5,8 @@ use std::mem;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{SampleError, SamplingContent, SamplingMessage};
+use super::{SamplingContent, SamplingMessage};
+use crate::call::question_error::QuestionError;
 use crate::wire::{
     content::Role,
     definition::ToolDefinition,
@@ -15,13 +16,13 @@ use crate::wire::{
 /// A request for a completion.
 ///
 /// A message of the assistant's with a [`ToolUse`](super::ToolUse) is followed by one of the user's that consists of the
-/// results, one for each use. A request that breaks this is [`SampleError::Malformed`] and is not sent.
+/// results, one for each use. A request that breaks this is [`QuestionError::Malformed`] and is not sent.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::{client::Client, sample}; }
-/// use actix_mcp::{Client, sample::{SampleError, SamplingRequest}};
+/// use actix_mcp::{Client, QuestionError, sample::SamplingRequest};
 ///
-/// async fn greet(client: Client) -> Result<String, SampleError> {
+/// async fn greet(client: Client) -> Result<String, QuestionError> {
 ///     let answer = client.sample(SamplingRequest::text("hello").max_tokens(10)).await?;
 ///     Ok(answer.text())
 /// }
@@ -214,17 +215,17 @@ impl SamplingRequest {
     }
 
     /// Refuses what every client would have to refuse.
-    pub(crate) fn check(&self) -> Result<(), SampleError> {
+    pub(crate) fn check(&self) -> Result<(), QuestionError> {
         if self.temperature.is_some_and(|temperature| !temperature.is_finite()) {
-            return Err(SampleError::Malformed("its temperature is no finite number"));
+            return Err(malformed("temperature", "it is not a finite number"));
         }
         let preferences = self.model_preferences.iter();
         let priorities =
             preferences.flat_map(|it| [it.cost_priority, it.speed_priority, it.intelligence_priority]);
         if priorities.flatten().any(|priority| !(0.0..=1.0).contains(&priority)) {
-            return Err(SampleError::Malformed("a priority is not from 0 to 1"));
+            return Err(malformed("modelPreferences", "a priority is not from 0 to 1"));
         }
-        self.check_tools().map_err(SampleError::Malformed)
+        self.check_tools().map_err(|reason| malformed("messages", reason))
     }
 
     /// Every use of a tool has its result in the very next message, which holds nothing else.
@@ -286,4 +287,8 @@ impl SamplingRequest {
             })
             .collect();
     }
+}
+
+pub(super) fn malformed(field: &str, reason: &str) -> QuestionError {
+    QuestionError::Malformed { field: field.to_owned(), reason: reason.to_owned() }
 }

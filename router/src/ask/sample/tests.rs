@@ -7,6 +7,7 @@ use super::*;
 use crate::{
     ask::client::Client,
     fake::{ALL, Fake},
+    wire::error::McpError,
     wire::{
         content::{Base64, Content, MediaContent, Role},
         definition::ToolDefinition,
@@ -131,7 +132,7 @@ async fn tools_go_to_clients_that_declared_them_and_to_no_other() {
         {
             let (fake, client) = session(revision, capabilities.clone());
             let err = client.sample(request).now_or_never().expect("nothing to wait for").unwrap_err();
-            assert!(matches!(err, SampleError::Unsupported(ClientCapability::SamplingTools)), "{err}");
+            assert!(matches!(err, QuestionError::Unsupported(ClientCapability::SamplingTools)), "{err}");
             assert!(fake.asked().is_empty());
         }
     }
@@ -183,7 +184,7 @@ async fn a_request_that_every_client_must_refuse_is_not_sent() {
         let (fake, client) = session(V2025_11_25, ALL);
         assert!(matches!(
             client.sample(request).now_or_never().expect("nothing to wait for"),
-            Err(SampleError::Malformed(_))
+            Err(QuestionError::Malformed { .. })
         ));
         assert!(fake.asked().is_empty());
     }
@@ -207,7 +208,7 @@ async fn a_completion_that_does_not_fit_names_the_member() {
         fake.will_answer(answer);
         let err = client.sample(SamplingRequest::text("q")).await.unwrap_err();
         assert!(
-            matches!(&err, SampleError::Invalid { field, .. } if field.starts_with(at)),
+            matches!(&err, QuestionError::Invalid { field, .. } if field.starts_with(at)),
             "{answer}: {err:?}"
         );
     }
@@ -216,17 +217,17 @@ async fn a_completion_that_does_not_fit_names_the_member() {
 #[tokio::test]
 async fn what_went_wrong_is_told_and_a_dropped_request_taken_back() {
     let (fake, client) = session(V2025_11_25, ALL);
-    fake.will_fail(AskError::TimedOut);
-    fake.will_fail(AskError::Refused(McpError::new(crate::wire::error::ErrorCode(-1), "User rejected")));
+    fake.will_fail(QuestionError::TimedOut);
+    fake.will_fail(QuestionError::Refused(McpError::new(crate::wire::error::ErrorCode(-1), "User rejected")));
     let sample = || client.sample(SamplingRequest::text("q")).timeout(Duration::from_secs(3));
-    assert!(matches!(sample().await, Err(SampleError::TimedOut)));
-    assert!(matches!(sample().await, Err(SampleError::Refused(err)) if err.code.0 == -1));
+    assert!(matches!(sample().await, Err(QuestionError::TimedOut)));
+    assert!(matches!(sample().await, Err(QuestionError::Refused(err)) if err.code.0 == -1));
     assert!(sample().now_or_never().is_none());
     assert_eq!(fake.withdrawn(), 1);
     assert_eq!(fake.asked()[0].timeout, Some(Duration::from_secs(3)));
     let (fake, client) = session(V2025_11_25, ClientCapabilities { sampling: false, ..ALL });
     let err = client.sample(SamplingRequest::text("q")).await.unwrap_err();
-    assert!(matches!(err, SampleError::Unsupported(ClientCapability::Sampling)));
+    assert!(matches!(err, QuestionError::Unsupported(ClientCapability::Sampling)));
     assert!(fake.asked().is_empty());
 }
 
@@ -273,7 +274,10 @@ async fn a_tool_use_is_followed_by_its_results_and_nothing_else_or_nothing_is_se
         // of 2026-07-28, by await and by hand, it is asked the same
         assert!(request.check().is_err(), "{why}");
         let told = client.sample(request).now_or_never().unwrap().unwrap_err();
-        assert!(matches!(told, SampleError::Malformed(text) if text.contains(why)), "{why}: {told}");
+        assert!(
+            matches!(&told, QuestionError::Malformed { reason, .. } if reason.contains(why)),
+            "{why}: {told}"
+        );
         assert!(fake.asked().is_empty(), "{why}");
     }
     let good = vec![

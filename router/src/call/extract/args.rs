@@ -133,11 +133,6 @@ pub(crate) fn bad(path: &str, what: &str) -> McpError {
     })
 }
 
-/// JSON text without line breaks, which a line of stdio cannot hold. In JSON they can only be space between tokens.
-pub(crate) fn in_one_line(json: &str) -> Cow<'_, str> {
-    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
-}
-
 /// The members of the arguments, each still text.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

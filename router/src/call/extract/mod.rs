@@ -21,7 +21,7 @@ mod whole;
 
 pub use about::{About, Needs};
 pub use args::{Args, Arguments};
-pub(crate) use args::{Fields, argument, bad, cut, in_one_line, of_nothing};
+pub(crate) use args::{Fields, argument, bad, cut, of_nothing};
 pub(crate) use members::{Takes, Unmatched};
 pub use session::{Meta, Session};
 pub use trace::TraceContext;

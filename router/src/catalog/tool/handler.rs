@@ -11,9 +11,9 @@ use crate::{
         extract::{About, FromCall},
         failure,
         handler::Handler,
-        result::{IntoToolResult, ToolResult},
+        result::IntoToolResult,
     },
-    wire::error::McpError,
+    wire::{error::McpError, tool_result::ToolResult},
 };
 
 /// A handler that can be a tool: its parameters are extractors, and what it returns is a result.
@@ -108,18 +108,16 @@ where
             if let Err(err) = tool.check_arguments(&call) {
                 return refusal(&call, err);
             }
-            let mut output = self.handler.call(values).await;
-            if let Some(input) = output.take_input_required() {
-                // the round ends with it: nobody looks at the result
-                call.round().ask_by_hand(input);
-                return Ok(ToolResult::new());
+            let output = self.handler.call(values).await;
+            let failed = S::cause(&output).map(failure::causes).or_else(|| output.failure());
+            let result = output.into_tool_result(&call);
+            if call.asks_by_hand() {
+                return result;
             }
-            match S::cause(&output).map(failure::causes).or_else(|| output.failure()) {
-                None => output.into_tool_result().map(|result| tool.finish(result)),
-                Some(why) => {
-                    let result = output.into_tool_result().map(|result| tool.finish(result));
-                    failure::of_tool(&call, &why, result)
-                }
+            let result = result.map(|result| tool.finish(result));
+            match failed {
+                None => result,
+                Some(why) => failure::of_tool(&call, &why, result),
             }
         })
     }

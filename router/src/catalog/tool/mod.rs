@@ -5,21 +5,26 @@
 
 use std::{fmt, sync::Arc};
 
+use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use serde_json::value::RawValue;
 
 use crate::{
     call::{
         Call,
-        extract::{About, Needs, bad, cut, in_one_line, told},
-        result::{OutputSchema, ToolResult, unusable},
+        extract::{About, Needs, bad, cut, told},
+        result::{OutputSchema, unusable},
     },
+    catalog::{Entry, definition_json},
     schema::{self, Checked, SchemaError, headers::Mirrored},
     wire::{
         content::{Icon, MetaMap},
         definition::{ToolAnnotations, ToolDefinition},
+        era::{self, Revision},
         error::{ErrorCode, McpError},
+        jsonrpc::in_one_line,
         peer::ClientCapability,
+        tool_result::ToolResult,
     },
 };
 
@@ -166,12 +171,12 @@ impl Tool {
     /// #     pub mod prelude { pub use actix_mcp_router::{client::Client, tool}; }
     /// #     pub use actix_mcp_router::{elicit, peer::ClientCapability, tool};
     /// # }
-    /// use actix_mcp::{ClientCapability, elicit::ElicitError, prelude::*, tool::IntoTool};
+    /// use actix_mcp::{ClientCapability, QuestionError, prelude::*, tool::IntoTool};
     ///
     /// # #[tool(crate = "actix_mcp_router")] /*
     /// #[tool]
     /// # */
-    /// async fn trip(client: Client) -> Result<&'static str, ElicitError> {
+    /// async fn trip(client: Client) -> Result<&'static str, QuestionError> {
     ///     client.elicit::<()>("Shall we?").await?;
     ///     Ok("booked")
     /// }
@@ -391,6 +396,18 @@ impl Tool {
             }
         }
         result
+    }
+}
+
+impl Entry for Tool {
+    const LIST: &'static str = "tools";
+
+    fn key(&self) -> &str {
+        self.name()
+    }
+
+    fn definition_json(&self, revision: Revision) -> serde_json::Result<Bytes> {
+        definition_json(self.definition(), era::tool, revision)
     }
 }
 

@@ -14,19 +14,19 @@ use std::fmt;
 
 use bytestring::ByteString;
 
-pub(crate) use self::write::{encode_raw_result, to_json, try_encode_notification, try_encode_result};
+pub(crate) use self::write::{
+    encode_raw_result, in_one_line, to_json, try_encode_notification, try_encode_result,
+};
 pub use self::{
     parameters::Parameters,
     read::{Looks, Malformed, Payload, ReadLimits, read, unanswered},
     write::{ErrorId, encode_error, encode_notification, encode_request, encode_result},
 };
-use crate::{
-    serve::dispatch::Method,
-    wire::{
-        error::{McpError, Shown},
-        id::RequestId,
-        params::Members,
-    },
+use crate::wire::{
+    error::{McpError, Shown},
+    id::RequestId,
+    method::Method,
+    params::Members,
 };
 
 /// One message, by kind.

@@ -1,6 +1,9 @@
 //! Writing: one message, one buffer, one line.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -213,6 +216,11 @@ fn next_line_end(text: &str) -> Option<(usize, &'static str)> {
         (0xE2, Some(0x80), Some(0xA9)) => Some((at, "\\u2029")),
         _ => None,
     })
+}
+
+/// JSON text without line breaks, which a line of stdio cannot hold. In JSON they can only be space between tokens.
+pub(crate) fn in_one_line(json: &str) -> Cow<'_, str> {
+    if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
 }
 
 #[cfg(test)]

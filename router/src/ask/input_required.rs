@@ -3,25 +3,23 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Asking;
 use crate::{
     ask::{
-        elicit::{self, ElicitError, Source},
+        elicit::{self, Source},
         question::Asker,
         roots,
-        sample::{self, SampleError, SamplingRequest},
+        sample::{self, SamplingRequest},
     },
+    call::round::{Asking, ByHand, Written},
     call::{
         Call,
-        result::{IntoToolResult, OutputSchema, ToolResult},
-    },
-    catalog::{
-        prompt::{IntoPromptResult, PromptResult},
-        resource::{Contents, IntoContents},
+        question_error::QuestionError,
+        result::{IntoToolResult, OutputSchema},
     },
     wire::{
         error::McpError,
         peer::{ClientCapability, missing_capabilities},
+        tool_result::ToolResult,
     },
 };
 
@@ -34,14 +32,14 @@ use crate::{
 /// Most handlers are simpler with [`Client`](crate::ask::client::Client), which does this behind an `await`.
 ///
 /// ```
-/// use actix_mcp_router::{elicit::ElicitError, round::{InputRequired, InputResponses, Outcome}};
+/// use actix_mcp_router::{QuestionError, round::{InputRequired, InputResponses, Outcome}};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Name {
 ///     name: String,
 /// }
 ///
-/// async fn greet(answers: InputResponses) -> Result<Outcome<String>, ElicitError> {
+/// async fn greet(answers: InputResponses) -> Result<Outcome<String>, QuestionError> {
 ///     let Some(Name { name }) = answers.elicited("user_name")? else {
 ///         return Ok(InputRequired::new().elicit::<Name>("user_name", "What is your name?").into());
 ///     };
@@ -52,7 +50,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct InputRequired {
     requests: Vec<(String, Request)>,
-    pub(crate) state: Option<String>,
+    state: Option<String>,
 }
 
 #[derive(Debug)]
@@ -61,12 +59,6 @@ enum Request {
     Url { message: String, url: String },
     Sample(Box<SamplingRequest>),
     Roots,
-}
-
-/// A question by hand, ready for a client.
-pub(crate) struct Written {
-    pub(crate) asking: Asking,
-    pub(crate) needs: &'static [ClientCapability],
 }
 
 impl InputRequired {
@@ -132,13 +124,19 @@ impl InputRequired {
         self
     }
 
+    /// Ends the call's round with these questions.
+    pub(crate) fn end_round(self, call: &Call) {
+        let questions = self.written(&Asker::new(call));
+        call.round().ask_by_hand(ByHand { questions, state: self.state });
+    }
+
     /// The questions as this client can be asked them.
     ///
     /// # Errors
     ///
     /// -32021 with all that the client did not declare. What the author got wrong is -32603, and logged.
     // MCP 2026-07-28 basic/patterns/mrtr: MUST NOT send what the client has not declared support for
-    pub(crate) fn written(&self, asker: &Asker) -> Result<Vec<Written>, McpError> {
+    fn written(&self, asker: &Asker) -> Result<Vec<Written>, McpError> {
         let mut missing: Vec<_> = self.requests.iter().flat_map(|(_, request)| request.needs()).collect();
         missing.retain(|need| !asker.supports(**need));
         if !missing.is_empty() {
@@ -171,7 +169,7 @@ impl Request {
             }
             Self::Sample(request) => {
                 let params = sample::params(SamplingRequest::clone(request), peer);
-                let params = params.map_err(|error: SampleError| {
+                let params = params.map_err(|error: QuestionError| {
                     log::error!("cannot ask {key:?}: {error}");
                     McpError::internal()
                 })?;
@@ -184,8 +182,8 @@ impl Request {
     }
 }
 
-fn unwritten(key: &str, error: &ElicitError) -> McpError {
-    error.told().unwrap_or_else(|| {
+fn unwritten(key: &str, error: &QuestionError) -> McpError {
+    error.to_client_error().unwrap_or_else(|| {
         log::error!("cannot ask {key:?}: {error}");
         McpError::internal()
     })
@@ -211,18 +209,14 @@ impl<T: IntoToolResult> IntoToolResult for Outcome<T> {
         T::output_schema()
     }
 
-    fn into_tool_result(self) -> Result<ToolResult, McpError> {
+    fn into_tool_result(self, call: &Call) -> Result<ToolResult, McpError> {
         match self {
-            Self::Complete(value) => value.into_tool_result(),
-            // taken before, where there is somebody to ask
-            Self::InputRequired(_) => Ok(ToolResult::error("the tool has questions, and nobody to ask")),
-        }
-    }
-
-    fn take_input_required(&mut self) -> Option<InputRequired> {
-        match self {
-            Self::Complete(value) => value.take_input_required(),
-            Self::InputRequired(input) => Some(std::mem::take(input)),
+            Self::Complete(value) => value.into_tool_result(call),
+            Self::InputRequired(input) => {
+                input.end_round(call);
+                // the round ends with the questions: nobody looks at the result
+                Ok(ToolResult::new())
+            }
         }
     }
 
@@ -230,30 +224,6 @@ impl<T: IntoToolResult> IntoToolResult for Outcome<T> {
         match self {
             Self::Complete(value) => value.failure(),
             Self::InputRequired(_) => None,
-        }
-    }
-}
-
-impl<T: IntoPromptResult> IntoPromptResult for Outcome<T> {
-    fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
-        match self {
-            Self::Complete(value) => value.into_prompt_result(call),
-            Self::InputRequired(input) => {
-                call.round().ask_by_hand(input);
-                Ok(PromptResult::default())
-            }
-        }
-    }
-}
-
-impl<T: IntoContents> IntoContents for Outcome<T> {
-    fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
-        match self {
-            Self::Complete(value) => value.into_contents(call),
-            Self::InputRequired(input) => {
-                call.round().ask_by_hand(input);
-                Ok(None)
-            }
         }
     }
 }

@@ -8,9 +8,7 @@
 //! order.
 // MCP 2026-07-28 basic/patterns/mrtr
 
-pub(crate) mod input_required;
 mod memory;
-mod responses;
 mod run;
 
 use std::{
@@ -30,15 +28,10 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use crate::{
-    ask::question::Misfit,
-    call::link::AskError,
+    call::question_error::QuestionError,
     wire::{error::McpError, peer::ClientCapability},
 };
 
-pub use self::{
-    input_required::{InputRequired, Outcome},
-    responses::InputResponses,
-};
 pub(crate) use self::{
     memory::Memory,
     run::{Asked, Ended, Rounds},
@@ -69,7 +62,7 @@ struct State {
     waiting: Vec<oneshot::Sender<Infallible>>,
     /// What the client did wrong.
     refused: Option<McpError>,
-    by_hand: Option<InputRequired>,
+    by_hand: Option<ByHand>,
     /// What the handler needed and the client did not declare.
     missing: Vec<ClientCapability>,
     /// What the client said in an error or in an answer that does not fit: nothing for a log.
@@ -95,11 +88,46 @@ pub(crate) struct Asking {
     pub(crate) about: String,
 }
 
+/// A question by hand, ready for a client.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) asking: Asking,
+    pub(crate) needs: &'static [ClientCapability],
+}
+
+/// What a handler gave back that asks by hand.
+#[derive(Debug)]
+pub(crate) struct ByHand {
+    /// -32021 if the client did not declare what they need; -32603 for a mistake of the author, which is in the log.
+    pub(crate) questions: Result<Vec<Written>, McpError>,
+    /// The author's own state.
+    pub(crate) state: Option<String>,
+}
+
+/// An answer that is not what was asked for: where, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    pub(crate) field: String,
+    pub(crate) reason: String,
+}
+
+impl Misfit {
+    pub(crate) fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { field: field.into(), reason: reason.into() }
+    }
+}
+
+impl From<Misfit> for QuestionError {
+    fn from(Misfit { field, reason }: Misfit) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
 /// What a round ended with.
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) questions: Vec<Asking>,
-    pub(crate) by_hand: Option<InputRequired>,
+    pub(crate) by_hand: Option<ByHand>,
     pub(crate) memory: Memory,
 }
 
@@ -136,11 +164,11 @@ impl Round {
         method: &'static str,
         params: Bytes,
         about: &str,
-    ) -> Result<Answered, AskError> {
+    ) -> Result<Answered, QuestionError> {
         let (nth, end) = {
             let mut state = self.lock();
             if state.ended {
-                return Err(AskError::Gone);
+                return Err(QuestionError::Gone);
             }
             let key = state.key(name, method, &params);
             if let Some(json) = state.memory.answer(&key) {
@@ -157,7 +185,7 @@ impl Round {
         self.runner.wake();
         match end.await {
             Ok(never) => match never {},
-            Err(_) => Err(AskError::Gone),
+            Err(_) => Err(QuestionError::Gone),
         }
     }
 
@@ -207,8 +235,13 @@ impl Round {
     }
 
     /// The handler gave back what it wants to know.
-    pub(crate) fn ask_by_hand(&self, input: InputRequired) {
+    pub(crate) fn ask_by_hand(&self, input: ByHand) {
         self.lock().by_hand = Some(input);
+    }
+
+    /// Whether the handler gave back what it wants to know.
+    pub(crate) fn is_by_hand(&self) -> bool {
+        self.lock().by_hand.is_some()
     }
 
     pub(crate) fn answer(&self, key: &str) -> Option<Box<RawValue>> {

@@ -10,14 +10,16 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     ask::{
-        elicit::{Answer, ElicitError, Source},
-        question::{Asker, Misfit},
-        roots::{self, Root, RootsError},
-        sample::{self, SampleError, SamplingResult},
+        elicit::{Answer, Source},
+        question::Asker,
+        roots::{self, Root},
+        sample::{self, SamplingResult},
     },
     call::{
         Call,
         extract::{About, FromCall},
+        question_error::QuestionError,
+        round::Misfit,
     },
     wire::error::McpError,
 };
@@ -37,7 +39,7 @@ impl InputResponses {
     ///
     /// `Declined` and `Cancelled` are what the user did; `Invalid` names the field that does not fit; `Schema` and
     /// `Unsupported` as for [`Client::elicit`](crate::ask::client::Client::elicit).
-    pub fn elicited<T: DeserializeOwned + JsonSchema>(&self, key: &str) -> Result<Option<T>, ElicitError> {
+    pub fn elicited<T: DeserializeOwned + JsonSchema>(&self, key: &str) -> Result<Option<T>, QuestionError> {
         self.read(key, &Source::derived::<T>())
     }
 
@@ -50,11 +52,11 @@ impl InputResponses {
         &self,
         key: &str,
         schema: impl serde::Serialize,
-    ) -> Result<Option<T>, ElicitError> {
+    ) -> Result<Option<T>, QuestionError> {
         self.read(key, &Source::written(&schema))
     }
 
-    fn read<T: DeserializeOwned>(&self, key: &str, schema: &Source) -> Result<Option<T>, ElicitError> {
+    fn read<T: DeserializeOwned>(&self, key: &str, schema: &Source) -> Result<Option<T>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
         let form = schema.ready("", self.0.peer.revision)?;
         form.read(json.get()).map_err(|misfit| self.misfit(key, misfit)).and_then(|read| read.map(Some))
@@ -65,7 +67,7 @@ impl InputResponses {
     /// # Errors
     ///
     /// As for [`elicited`](Self::elicited).
-    pub fn opened(&self, key: &str) -> Result<Option<()>, ElicitError> {
+    pub fn opened(&self, key: &str) -> Result<Option<()>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
         match Answer::read(json.get()) {
             Ok(answer) => answer.accepted().map(|_| Some(())),
@@ -78,7 +80,7 @@ impl InputResponses {
     /// # Errors
     ///
     /// `Invalid` names the member that does not fit.
-    pub fn sampled(&self, key: &str) -> Result<Option<SamplingResult>, SampleError> {
+    pub fn sampled(&self, key: &str) -> Result<Option<SamplingResult>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
         sample::read(json.get()).map(Some).map_err(|misfit| self.misfit(key, misfit))
     }
@@ -88,7 +90,7 @@ impl InputResponses {
     /// # Errors
     ///
     /// `Invalid` names the member that does not fit.
-    pub fn roots(&self, key: &str) -> Result<Option<Vec<Root>>, RootsError> {
+    pub fn roots(&self, key: &str) -> Result<Option<Vec<Root>>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
         roots::read(json.get()).map(Some).map_err(|misfit| self.misfit(key, misfit))
     }

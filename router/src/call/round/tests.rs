@@ -20,10 +20,8 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::{
-    ask::{
-        client::Client, elicit::ElicitError, roots::RootsError, sample::SamplingRequest, seal::StateLimits,
-    },
-    call::{Origin, extract::Args},
+    ask::{client::Client, sample::SamplingRequest},
+    call::{Origin, extract::Args, question_error::QuestionError},
     catalog::{completion::Typed, prompt::Prompt, resource::Resource, tool::Tool},
     fake::{ALL, Fake},
     serve::router::Router,
@@ -34,6 +32,7 @@ use crate::{
         jsonrpc::{Parameters, Request},
         peer::{ClientCapabilities, ClientCapability, Principal},
         result_meta::Cache,
+        seal::StateLimits,
     },
 };
 
@@ -193,14 +192,14 @@ fn named(name: &str) -> Value {
     json!({ "action": "accept", "content": { "name": name } })
 }
 
-async fn name(client: &Client, message: &str) -> Result<String, ElicitError> {
+async fn name(client: &Client, message: &str) -> Result<String, QuestionError> {
     client.elicit::<Name>(message).await.map(|form| form.name)
 }
 
 #[derive(Debug, thiserror::Error)]
 enum Own {
     #[error("no answer: {0}")]
-    Elicit(#[from] ElicitError),
+    Elicit(#[from] QuestionError),
 }
 
 #[test]
@@ -251,15 +250,15 @@ fn what_is_asked_is_what_a_session_would_be_asked() {
 
 #[test]
 fn joined_questions_share_a_round_and_two_branches_of_two_take_three() {
-    async fn joined(client: Client) -> Result<String, ElicitError> {
+    async fn joined(client: Client) -> Result<String, QuestionError> {
         let (a, b) = try_join(name(&client, "a?"), name(&client, "b?")).await?;
         Ok(format!("{a} {b}"))
     }
-    async fn branch(client: &Client, of: &str) -> Result<String, ElicitError> {
+    async fn branch(client: &Client, of: &str) -> Result<String, QuestionError> {
         let first = name(client, &format!("{of}1")).await?;
         Ok(format!("{first} {}", name(client, &format!("{of}2")).await?))
     }
-    async fn branches(client: Client) -> Result<String, ElicitError> {
+    async fn branches(client: Client) -> Result<String, QuestionError> {
         let (a, b) = try_join(branch(&client, "a"), branch(&client, "b")).await?;
         Ok(format!("{a} {b}"))
     }
@@ -273,7 +272,7 @@ fn joined_questions_share_a_round_and_two_branches_of_two_take_three() {
 
 #[test]
 fn the_same_question_in_a_loop_is_asked_once_a_round_under_a_key_of_its_own() {
-    async fn guess(client: Client) -> Result<String, ElicitError> {
+    async fn guess(client: Client) -> Result<String, QuestionError> {
         for tries in 1.. {
             if name(&client, "guess").await? == "right" {
                 return Ok(tries.to_string());
@@ -315,7 +314,7 @@ fn a_key_depends_on_what_is_asked_alone_and_never_changes_from_build_to_build() 
 
 #[test]
 fn a_question_may_be_given_a_name() {
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         let Name { name } = client.elicit("who?").key("user_name").await?;
         client.elicit_url("go", "https://example.com/").key("site").await?;
         let said = client.sample(SamplingRequest::text("?")).key("model").await.unwrap();
@@ -351,7 +350,7 @@ fn a_result_goes_before_a_question() {
 
 #[test]
 fn a_question_whose_future_was_dropped_is_not_asked() {
-    async fn changes_its_mind(client: Client) -> Result<String, ElicitError> {
+    async fn changes_its_mind(client: Client) -> Result<String, QuestionError> {
         let mut first = client.elicit::<Name>("a?");
         assert!((&mut first).now_or_never().is_none());
         drop(first);
@@ -369,7 +368,7 @@ fn a_panic_in_what_a_handler_drops_at_its_question_is_an_internal_error() {
             panic!("SECRET");
         }
     }
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         let _guard = PanicsInDrop;
         name(&client, "who?").await
     }
@@ -379,7 +378,7 @@ fn a_panic_in_what_a_handler_drops_at_its_question_is_an_internal_error() {
 
 #[test]
 fn a_question_in_a_round_waits_for_no_timeout_and_sends_nothing() {
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         let form: Name = client.elicit("who?").timeout(Duration::ZERO).await?;
         client.close_stream();
         Ok(form.name)
@@ -460,7 +459,7 @@ fn an_answer_that_fits_the_form_and_not_the_type_is_for_the_handler() {
 
 #[test]
 fn what_is_missing_is_asked_again_and_what_was_never_asked_is_ignored() {
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         let both = try_join(client.elicit::<Name>("a?").key("a"), client.elicit::<Name>("b?").key("b"));
         let (a, b) = both.await?;
         let c: Name = client.elicit("c?").key("c").await?;
@@ -490,7 +489,7 @@ fn what_is_missing_is_asked_again_and_what_was_never_asked_is_ignored() {
 
 #[test]
 fn answers_without_a_state_count_where_they_are_asked_for_and_take_no_room_elsewhere() {
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         let a: Name = client.elicit("a?").key("a").await?;
         let b: Name = client.elicit("b?").key("b").await?;
         Ok(a.name + &b.name)
@@ -508,7 +507,7 @@ fn answers_without_a_state_count_where_they_are_asked_for_and_take_no_room_elsew
 
 #[test]
 fn of_answers_without_a_state_sixteen_are_looked_for_and_one_that_is_there_twice_is_none() {
-    async fn asks(client: Client, Args(Count { n }): Args<Count>) -> Result<String, ElicitError> {
+    async fn asks(client: Client, Args(Count { n }): Args<Count>) -> Result<String, QuestionError> {
         for at in 0..n {
             let _: Name = client.elicit("?").key(format!("k-{at}-")).await?;
         }
@@ -539,7 +538,7 @@ fn of_answers_without_a_state_sixteen_are_looked_for_and_one_that_is_there_twice
 #[test]
 fn an_answer_that_a_round_did_not_need_is_kept_for_the_next() {
     static ROUND: AtomicUsize = AtomicUsize::new(0);
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         let question = |key: &'static str| client.elicit::<Name>(key).key(key);
         if ROUND.fetch_add(1, Ordering::SeqCst) == 1 {
             question("c").await?;
@@ -644,7 +643,7 @@ fn whatever_is_wrong_with_a_state_the_answer_is_the_same_and_the_handler_does_no
 #[test]
 fn a_state_expires() {
     static NOW: AtomicU64 = AtomicU64::new(0);
-    async fn asks(client: Client) -> Result<String, ElicitError> {
+    async fn asks(client: Client) -> Result<String, QuestionError> {
         client.elicit::<Name>("who?").key("q").await.map(|form| form.name)
     }
     let router = router(|router| {
@@ -674,7 +673,7 @@ fn another_server_with_the_same_key_serves_the_retry() {
 
 #[test]
 fn there_are_sixteen_rounds_and_then_an_error_that_names_the_question() {
-    async fn endless(client: Client) -> Result<String, ElicitError> {
+    async fn endless(client: Client) -> Result<String, QuestionError> {
         for n in 0.. {
             name(&client, &format!("number {n}?")).await?;
         }
@@ -692,8 +691,8 @@ fn there_are_sixteen_rounds_and_then_an_error_that_names_the_question() {
 
 #[test]
 fn a_state_that_would_be_too_large_is_a_tool_error_that_names_the_limit() {
-    async fn asks(client: Client) -> Result<String, ElicitError> {
-        let long = client.once("long", async || Ok::<_, ElicitError>("x".repeat(20_000))).await?;
+    async fn asks(client: Client) -> Result<String, QuestionError> {
+        let long = client.once("long", async || Ok::<_, QuestionError>("x".repeat(20_000))).await?;
         name(&client, "who?").await.map(|_| long)
     }
     let turn = with(Tool::new("t", asks)).first();
@@ -705,8 +704,8 @@ fn a_state_that_would_be_too_large_is_a_tool_error_that_names_the_limit() {
 #[test]
 fn a_step_is_taken_once_and_its_result_kept_in_the_state() {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
-    async fn asks(client: Client) -> Result<String, ElicitError> {
-        let step = async || Ok::<_, ElicitError>(TAKEN.fetch_add(1, Ordering::SeqCst));
+    async fn asks(client: Client) -> Result<String, QuestionError> {
+        let step = async || Ok::<_, QuestionError>(TAKEN.fetch_add(1, Ordering::SeqCst));
         let taken = client.once("reserve", step).await?;
         let failed = client.once("fails", async || Err::<(), _>(TAKEN.load(Ordering::SeqCst))).await;
         let who = name(&client, "who?").await?;
@@ -724,8 +723,8 @@ fn a_step_is_taken_once_and_its_result_kept_in_the_state() {
 fn a_client_is_not_asked_for_what_it_did_not_declare() {
     async fn asks(client: Client) -> String {
         let elicited = client.elicit::<Name>("who?").await;
-        assert!(matches!(elicited, Err(ElicitError::Unsupported(ClientCapability::ElicitationForm))));
-        assert!(matches!(client.roots().await, Err(RootsError::Unsupported(_))));
+        assert!(matches!(elicited, Err(QuestionError::Unsupported(ClientCapability::ElicitationForm))));
+        assert!(matches!(client.roots().await, Err(QuestionError::Unsupported(_))));
         client
             .sample(SamplingRequest::text("?"))
             .key("said")
@@ -793,9 +792,9 @@ fn a_part_that_runs_elsewhere_may_ask_and_learns_that_the_call_has_gone() {
     assert!(woken.0.load(Ordering::SeqCst), "the runner looks");
     let std::task::Poll::Ready(turn) = call.as_mut().poll(&mut cx) else { panic!("the round ends") };
     assert_eq!(turn.asks().0.len(), 1);
-    assert!(matches!(asked.now_or_never(), Some(Err(ElicitError::Gone))));
+    assert!(matches!(asked.now_or_never(), Some(Err(QuestionError::Gone))));
     let late = client.elicit::<Name>("who?").now_or_never();
-    assert!(matches!(late, Some(Err(ElicitError::Gone))));
+    assert!(matches!(late, Some(Err(QuestionError::Gone))));
 
     // the same when the call is cancelled, or has a result
     let mut call = Box::pin(chat.dispatch(None, None));
@@ -804,15 +803,15 @@ fn a_part_that_runs_elsewhere_may_ask_and_learns_that_the_call_has_gone() {
     let mut asked = client.elicit::<Name>("who?");
     assert!((&mut asked).now_or_never().is_none());
     drop(call);
-    assert!(matches!(asked.now_or_never(), Some(Err(ElicitError::Gone))));
+    assert!(matches!(asked.now_or_never(), Some(Err(QuestionError::Gone))));
 }
 
 #[test]
 fn prompts_and_readers_ask_too_and_what_a_retry_reads_may_not_be_kept() {
-    async fn prompt(client: Client) -> Result<String, ElicitError> {
+    async fn prompt(client: Client) -> Result<String, QuestionError> {
         client.elicit::<Name>("who?").key("q").await.map(|form| form.name)
     }
-    async fn read(client: Client) -> Result<String, ElicitError> {
+    async fn read(client: Client) -> Result<String, QuestionError> {
         client.elicit::<Name>("who?").key("q").await.map(|form| form.name)
     }
     let router = router(|router| {
@@ -839,7 +838,7 @@ fn prompts_and_readers_ask_too_and_what_a_retry_reads_may_not_be_kept() {
 
 #[test]
 fn what_a_question_came_to_is_told_where_a_prompt_or_a_reader_fails_with_it() {
-    async fn elicits(client: Client) -> Result<String, ElicitError> {
+    async fn elicits(client: Client) -> Result<String, QuestionError> {
         name(&client, "who?").await
     }
     async fn samples(client: Client) -> anyhow::Result<String> {
@@ -848,7 +847,7 @@ fn what_a_question_came_to_is_told_where_a_prompt_or_a_reader_fails_with_it() {
     async fn lists(client: Client) -> Result<String, Box<dyn std::error::Error>> {
         Ok(format!("{:?}", client.roots().await?))
     }
-    async fn mistaken(client: Client) -> Result<String, ElicitError> {
+    async fn mistaken(client: Client) -> Result<String, QuestionError> {
         client.elicit_url("?", "nowhere").await.map(|()| String::new())
     }
     let router = router(|router| {
@@ -880,7 +879,7 @@ fn what_a_question_came_to_is_told_where_a_prompt_or_a_reader_fails_with_it() {
     let key = requests.keys().next().unwrap();
     fails(&chat.retry(&state, json!({ key: { "action": "decline" } })), -32600, "the user declined");
     let chat = asking(samples).at(Revision::LATEST_HANDSHAKE);
-    chat.client.will_fail(AskError::TimedOut);
+    chat.client.will_fail(QuestionError::TimedOut);
     fails(&chat.first(), -32600, "the client did not answer in time");
     fails(&asking(prompt("mistaken")).first(), -32603, "internal error");
 }
@@ -906,12 +905,12 @@ fn a_completer_cannot_ask() {
     chat.params = json!({ "ref": { "type": "ref/prompt", "name": "p" }, "argument": argument });
     assert!(matches!(chat.first(), Turn::Complete(_)));
     let seen = seen.lock().unwrap().take();
-    assert!(matches!(seen, Some((false, Err(ElicitError::Unsupported(_))))), "{seen:?}");
+    assert!(matches!(seen, Some((false, Err(QuestionError::Unsupported(_))))), "{seen:?}");
 }
 
 #[test]
 fn the_notice_that_a_url_elicitation_is_done_is_not_sent() {
-    async fn done(client: Client) -> Result<&'static str, ElicitError> {
+    async fn done(client: Client) -> Result<&'static str, QuestionError> {
         client.elicitation_complete("x").await.map(|()| "done")
     }
     let chat = with(Tool::new("t", done));
@@ -921,8 +920,12 @@ fn the_notice_that_a_url_elicitation_is_done_is_not_sent() {
 
 mod by_hand {
     use super::*;
+    use crate::ask::{
+        input_required::{InputRequired, Outcome},
+        responses::InputResponses,
+    };
 
-    async fn interview(answers: InputResponses) -> Result<Outcome<String>, ElicitError> {
+    async fn interview(answers: InputResponses) -> Result<Outcome<String>, QuestionError> {
         let step: u32 = answers.state().map_or(0, |state| state.parse().unwrap());
         let ask = InputRequired::new().state((step + 1).to_string());
         let Some(first) = answers.elicited::<Name>("step1")? else {
@@ -958,7 +961,7 @@ mod by_hand {
         }
         assert_eq!(chat.first().text(), "Ada red 0 in 2");
         assert_eq!((chat.client.asked().len(), chat.router.calls()), (4, 3));
-        chat.client.will_fail(AskError::TimedOut);
+        chat.client.will_fail(QuestionError::TimedOut);
         assert_eq!(chat.first().text(), "nothing is known of \"step1\": the client did not answer in time");
     }
 
@@ -1033,9 +1036,12 @@ mod by_hand {
     }
 
     #[test]
-    fn questions_where_nobody_looks_for_them_are_an_error() {
+    fn questions_by_hand_end_the_round_of_the_call_that_they_are_converted_for() {
         use crate::call::result::IntoToolResult;
-        let result = Outcome::<Content>::from(InputRequired::new()).into_tool_result().unwrap();
-        assert!(result.is_error);
+        let call = Fake::new(Revision::LATEST, ALL).call(None);
+        let complete = Outcome::Complete("done").into_tool_result(&call).unwrap();
+        assert!(!complete.content.is_empty() && !call.asks_by_hand());
+        assert!(Outcome::<Content>::from(InputRequired::new()).into_tool_result(&call).is_ok());
+        assert!(call.asks_by_hand());
     }
 }

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
-    ask::{
-        rounds::MOST_ROUNDS,
+    call::round::MOST_ROUNDS,
+    wire::{
+        error::McpError,
+        params,
         seal::{self, Binding, Seal, Unsealed},
     },
-    wire::{error::McpError, params},
 };
 
 /// What earlier rounds left.

@@ -1,0 +1,20 @@
+//! The severity of log messages for the client.
+// MCP 2025-11-25 server/utilities/logging
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The severity of a log message, by RFC 5424.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "with documentation its schema would be no plain list of names any more")]
+pub enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}

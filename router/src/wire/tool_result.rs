@@ -1,0 +1,78 @@
+//! The result of a tool, as `tools/call` answers it.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::wire::{
+    content::{Content, MetaMap},
+    names,
+};
+
+/// The result of a tool, in the shape of the newest revision.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The blocks the model reads, in order.
+    pub content: Vec<Content>,
+    /// The result for programs, as JSON: what the tool's output schema describes. From 2025-06-18 on.
+    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Box<RawValue>>,
+    /// The tool failed, and `content` says how.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// `_meta`.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<MetaMap>,
+}
+
+impl ToolResult {
+    /// A result without content.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new().content(Content::text(text))
+    }
+
+    /// A failure that the model reads.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Adds a block of content.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<Content>) -> Self {
+        self.content.push(content.into());
+        self
+    }
+
+    /// Gives the structured content. If no content was added when the tool returns, its JSON text becomes the content,
+    /// for clients that do not know structured content.
+    ///
+    /// # Errors
+    ///
+    /// If the value has no JSON, such as a map whose keys are no strings.
+    // MCP 2025-11-25 server/tools, Structured Content: SHOULD also return the serialized JSON in a text block
+    pub fn structured(mut self, value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        self.structured = Some(to_raw_value(value)?);
+        Ok(self)
+    }
+
+    /// Adds a member of `_meta`.
+    ///
+    /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or characters
+    /// that no key has) is left out, and the log says why.
+    // MCP 2025-11-25 basic, _meta: Key name format
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        let key = key.into();
+        match names::wrong_key(&key) {
+            Some(why) => log::error!("{key:?} is left out of a result's `_meta`: {why}"),
+            None => drop(self.meta.get_or_insert_default().insert(key, value.into())),
+        }
+        self
+    }
+}
