@@ -20,7 +20,7 @@ pub use catalog::{
 };
 pub use schema::SchemaError;
 pub use serve::{extension, handle, initialize, listen, metadata, param_headers as mirror};
-pub use wire::{change, content, definition, era, error, id, jsonrpc, peer, result_meta as stamp, seal, uri};
+pub use wire::{change, content, definition, era, error, id, jsonrpc, result_meta as stamp, seal, uri};
 
 /// The method table.
 pub mod dispatch {
@@ -37,6 +37,11 @@ pub mod round {
     pub use crate::ask::{input_required::*, responses::*};
 }
 
+/// What a call may know of the client behind it, and who it acts for.
+pub mod peer {
+    pub use crate::wire::{peer::*, principal::Principal};
+}
+
 /// Log messages for the client.
 pub mod log {
     pub use crate::{call::log::*, wire::level::Level};
@@ -49,7 +54,10 @@ pub mod result {
 
 /// Everything a server offers.
 pub mod router {
-    pub use crate::{serve::router::*, wire::capability::Capability};
+    pub use crate::{
+        serve::{router::*, settings::Settings},
+        wire::capability::Capability,
+    };
 }
 
 /// What the macros' code names. Not for use by hand; it may change in any release.

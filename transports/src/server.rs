@@ -142,7 +142,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn data_arc<T: ?Sized + Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        self.build().insert_data(value);
+        self.build().settings_mut().insert_data(value);
         self
     }
 
@@ -150,7 +150,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.build().set_instructions(instructions);
+        self.build().settings_mut().instructions = Some(instructions.into());
         self
     }
 
@@ -193,7 +193,7 @@ impl Server {
     #[track_caller]
     #[expect(clippy::panic, reason = "a mistake of the author, told at start with the author's line")]
     fn info(mut self, change: impl FnOnce(&mut ServerInfo)) -> Self {
-        let info = self.build().info_mut();
+        let info = &mut self.build().settings_mut().info;
         change(info);
         if let Some(mistake) = info.mistake() {
             panic!("{mistake}");
@@ -230,7 +230,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn read_limits(mut self, limits: ReadLimits) -> Self {
-        *self.build().limits_mut() = limits;
+        self.build().settings_mut().limits = limits;
         self
     }
 
@@ -295,7 +295,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn eras(mut self, eras: Eras) -> Self {
-        self.build().set_eras(eras);
+        self.build().settings_mut().eras = eras;
         self
     }
 
@@ -310,7 +310,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn extension(mut self, id: &str, settings: impl serde::Serialize) -> Self {
-        if let Err(wrong) = self.build().add_extension(id, settings) {
+        if let Err(wrong) = self.build().settings_mut().add_extension(id, settings) {
             panic!("{wrong}");
         }
         self
@@ -321,7 +321,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn cache(mut self, cache: Cache) -> Self {
-        self.build().set_cache(cache);
+        self.build().settings_mut().cache = cache;
         self
     }
 
@@ -329,7 +329,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn anonymous(mut self) -> Self {
-        self.build().set_names_itself(false);
+        self.build().settings_mut().omit_info = true;
         self
     }
 
@@ -351,7 +351,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn state_keys(mut self, keys: impl IntoIterator<Item = impl Into<StateKey>>) -> Self {
-        self.build().set_state_keys(keys.into_iter().map(Into::into));
+        self.build().settings_mut().seal.set_keys(keys.into_iter().map(Into::into));
         self
     }
 
@@ -359,7 +359,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn state_limits(mut self, limits: StateLimits) -> Self {
-        self.build().set_state_limits(limits);
+        self.build().settings_mut().seal.limits = limits;
         self
     }
 
@@ -368,7 +368,7 @@ impl Server {
     #[must_use]
     #[track_caller]
     pub fn state_audience(mut self, audience: impl Into<String>) -> Self {
-        self.build().set_audience(audience);
+        self.build().settings_mut().audience = Some(audience.into());
         self
     }
 

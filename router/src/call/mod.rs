@@ -35,11 +35,7 @@ use crate::{
         link::Link,
         round::{Memory, Round},
     },
-    wire::{
-        era::Feature,
-        id::ProgressToken,
-        peer::{Peer, Principal},
-    },
+    wire::{era::Feature, id::ProgressToken, peer::Peer, principal::Principal},
 };
 
 /// What a call knows of the server that makes it.

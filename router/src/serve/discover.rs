@@ -28,7 +28,7 @@ impl Router {
             // those with a handshake, too: a client may know no other
             supported_versions: self.eras().versions().collect(),
             capabilities: self.capabilities(revision),
-            instructions: self.instructions(),
+            instructions: self.settings().instructions.as_deref(),
         };
         let [kind, meta] = self.result_meta().prefix(ResultType::Complete, None, revision);
         try_encode_result(id, &[kind, meta, self.result_meta().list_hints(revision)], &result).map_err(

@@ -5,13 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::{
-    serve::router::Router,
-    wire::{
-        era::{Feature, Revision},
-        names,
-    },
-};
+use crate::wire::names;
 
 /// Settings by id, as JSON objects.
 pub(crate) type Extensions = BTreeMap<String, Box<RawValue>>;
@@ -31,30 +25,23 @@ pub enum InvalidExtension {
     Taken(String),
 }
 
-impl Router {
-    /// Declares an extension with these settings; an empty object says that it has none.
-    ///
-    /// # Errors
-    ///
-    /// The author's mistake; nothing has changed then.
-    pub fn add_extension(&mut self, id: &str, settings: impl Serialize) -> Result<(), InvalidExtension> {
-        if !is_id(id) {
-            return Err(InvalidExtension::Id(id.to_owned()));
-        }
-        let settings = serde_json::value::to_raw_value(&settings).ok();
-        let settings = settings.filter(|settings| settings.get().starts_with('{'));
-        let settings = settings.ok_or_else(|| InvalidExtension::Settings(id.to_owned()))?;
-        if self.extensions.contains_key(id) {
-            return Err(InvalidExtension::Taken(id.to_owned()));
-        }
-        self.extensions.insert(id.to_owned(), settings);
-        Ok(())
+/// Declares an extension with these settings.
+pub(crate) fn add(
+    extensions: &mut Extensions,
+    id: &str,
+    settings: impl Serialize,
+) -> Result<(), InvalidExtension> {
+    if !is_id(id) {
+        return Err(InvalidExtension::Id(id.to_owned()));
     }
-
-    /// What is declared at a revision.
-    pub(crate) fn extensions(&self, revision: Revision) -> Extensions {
-        if revision.has(Feature::Extensions) { self.extensions.clone() } else { Extensions::new() }
+    let settings = serde_json::value::to_raw_value(&settings).ok();
+    let settings = settings.filter(|settings| settings.get().starts_with('{'));
+    let settings = settings.ok_or_else(|| InvalidExtension::Settings(id.to_owned()))?;
+    if extensions.contains_key(id) {
+        return Err(InvalidExtension::Taken(id.to_owned()));
     }
+    extensions.insert(id.to_owned(), settings);
+    Ok(())
 }
 
 /// Whether this is the id of an extension: a key of `_meta` with a prefix.
@@ -69,6 +56,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{serve::router::Router, wire::era::Revision};
 
     #[test]
     fn an_id_is_a_prefix_and_a_name() {
@@ -107,12 +95,12 @@ mod tests {
             |router: &Router, revision| serde_json::to_value(router.capabilities(revision)).unwrap();
         let newest = Revision::LATEST;
         assert!(capabilities(&router, newest).get("extensions").is_none(), "none is there by default");
-        router.add_extension("com.example/a", json!({ "b": 1 })).unwrap();
-        let error = router.add_extension("com.example/a", json!({})).unwrap_err();
+        router.settings_mut().add_extension("com.example/a", json!({ "b": 1 })).unwrap();
+        let error = router.settings_mut().add_extension("com.example/a", json!({})).unwrap_err();
         assert_eq!(error, InvalidExtension::Taken("com.example/a".to_owned()));
-        let error = router.add_extension("com.example/b", json!([])).unwrap_err();
+        let error = router.settings_mut().add_extension("com.example/b", json!([])).unwrap_err();
         assert_eq!(error, InvalidExtension::Settings("com.example/b".to_owned()));
-        assert!(matches!(router.add_extension("b", json!({})), Err(InvalidExtension::Id(_))));
+        assert!(matches!(router.settings_mut().add_extension("b", json!({})), Err(InvalidExtension::Id(_))));
         assert_eq!(capabilities(&router, newest)["extensions"], json!({ "com.example/a": { "b": 1 } }));
         assert!(capabilities(&router, Revision::LATEST_HANDSHAKE).get("extensions").is_none());
     }

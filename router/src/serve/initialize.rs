@@ -145,13 +145,13 @@ impl Router {
     /// What a client is told at `initialize`: the capabilities of what is registered, and who we are.
     #[must_use]
     pub fn initialize_result(&self, revision: Revision) -> InitializeResult {
-        let mut server_info = self.info().clone();
+        let mut server_info = self.settings().info.clone();
         era::server_info(&mut server_info, revision);
         InitializeResult {
             protocol_version: revision.as_str(),
             capabilities: self.capabilities(revision),
             server_info,
-            instructions: self.instructions().map(str::to_owned),
+            instructions: self.settings().instructions.clone(),
         }
     }
 
@@ -163,7 +163,7 @@ impl Router {
         let resources = self.offers(Capability::Resources);
         ServerCapabilities {
             completions: completions.then_some(Empty {}),
-            extensions: self.extensions(revision),
+            extensions: self.settings().extensions(revision),
             logging: self.offers(Capability::Logging).then_some(Empty {}),
             prompts: lists(Capability::Prompts),
             resources: resources.then_some(Resources { list_changed: true, subscribe: true }),

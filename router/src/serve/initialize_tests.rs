@@ -114,8 +114,8 @@ fn what_a_revision_lacks_is_not_declared_in_it() {
 #[test]
 fn a_server_that_offers_nothing_declares_logging_only() {
     let mut router = Router::new("s", "1");
-    router.set_instructions("use it");
-    router.info_mut().title = Some("S".to_owned());
+    router.settings_mut().instructions = Some("use it".to_owned());
+    router.settings_mut().info.title = Some("S".to_owned());
     let result = |revision| serde_json::to_value(router.initialize_result(revision)).unwrap();
     assert_eq!(
         result(Revision::V2025_11_25),

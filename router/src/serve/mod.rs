@@ -14,3 +14,4 @@ pub mod param_headers;
 pub(crate) mod register;
 pub(crate) mod rounds;
 pub(crate) mod router;
+pub(crate) mod settings;

@@ -101,7 +101,7 @@ fn a_name_that_clients_may_refuse_is_taken() {
 #[should_panic(expected = "a value of type `u8` is given to the server already")]
 fn a_value_of_a_type_that_is_there_is_refused() {
     let mut router = Router::new("s", "1");
-    router.insert_data(std::sync::Arc::new(1_u16));
-    router.insert_data(std::sync::Arc::new(1_u8));
-    router.insert_data(std::sync::Arc::new(2_u8));
+    router.settings_mut().insert_data(std::sync::Arc::new(1_u16));
+    router.settings_mut().insert_data(std::sync::Arc::new(1_u8));
+    router.settings_mut().insert_data(std::sync::Arc::new(2_u8));
 }

@@ -46,7 +46,7 @@ impl Serving {
             let state = params.optional("requestState");
             let responses = params.optional("inputResponses").map(|json| params.slice(json));
             let bound = || self.binding(method, &target, arguments.as_deref());
-            memory = Memory::recall(&self.router.seal, bound, state, responses)?;
+            memory = Memory::recall(&self.router.settings().seal, bound, state, responses)?;
         }
         Ok(self.call(target, arguments)?.in_round(memory.map(Box::new)))
     }
@@ -101,8 +101,7 @@ impl Serving {
     }
 
     fn binding(&self, method: &str, target: &str, arguments: Option<&str>) -> Binding {
-        let principal = self.origin.principal.as_ref().map(|principal| principal.name());
-        Binding::new(self.router.audience(), principal, method, target, arguments)
+        Binding::new(self.router.audience(), self.origin.principal.as_ref(), method, target, arguments)
     }
 
     /// The result that asks.
@@ -116,9 +115,9 @@ impl Serving {
         if let Some(failed) = too_many(&memory, questions.first()) {
             return Ok(Served::Failed(failed));
         }
-        let most = self.router.seal.limits.sent;
+        let most = self.router.settings().seal.limits.sent;
         let keys = questions.iter().map(|asking| asking.key.as_str());
-        let request_state = match memory.seal(&self.router.seal, bound, keys) {
+        let request_state = match memory.seal(&self.router.settings().seal, bound, keys) {
             Ok(state) => state,
             Err(Unsealed::TooLarge(bytes)) => {
                 return Ok(Served::Failed(format!(

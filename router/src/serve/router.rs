@@ -9,7 +9,6 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::SystemTime,
 };
 
 use actix_web::HttpRequest;
@@ -19,24 +18,19 @@ use crate::{
     call::Server,
     call::{data::DataMap, extract::Needs},
     catalog::{Catalog, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate, tool::Tool},
-    serve::extension::Extensions,
+    serve::settings::Settings,
     wire::{
         capability::Capability,
         change::{Announce, Change},
-        definition::ServerInfo,
         era::Eras,
         jsonrpc::ReadLimits,
-        result_meta::{Cache, ResultMeta},
-        seal::{Seal, StateKey, StateLimits},
+        result_meta::ResultMeta,
     },
 };
 
 /// Everything a server offers, and who it is.
 pub struct Router {
-    info: ServerInfo,
-    instructions: Option<String>,
-    limits: ReadLimits,
-    data: Arc<DataMap>,
+    settings: Settings,
     pub(crate) tools: Catalog<Tool>,
     pub(crate) prompts: Catalog<Prompt>,
     pub(crate) resources: Catalog<Resource>,
@@ -46,18 +40,10 @@ pub struct Router {
     announce: OnceLock<Arc<dyn Announce>>,
     /// Tool handlers started so far.
     calls: AtomicU64,
-    eras: Eras,
-    pub(crate) extensions: Extensions,
-    cache: Cache,
-    /// Whether results say whose they are.
-    names_itself: bool,
-    /// Made when the first result needs them; what they are made of is fixed by then.
+    /// Made when the first result needs it; what it is made of is fixed by then.
     result_meta: OnceLock<ResultMeta>,
-    pub(crate) seal: Seal,
     /// Set when something was to be logged although `logging` is not declared, which is warned of once.
     unheard: AtomicBool,
-    /// For whom a `requestState` is; the server's name otherwise.
-    audience: Option<String>,
 }
 
 /// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
@@ -81,12 +67,8 @@ impl Offered {
 impl Router {
     /// A router that offers nothing yet, under this name and version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        let info = ServerInfo { name: name.into(), version: version.into(), ..ServerInfo::default() };
         Self {
-            info,
-            instructions: None,
-            limits: ReadLimits::default(),
-            data: Arc::default(),
+            settings: Settings::new(name.into(), version.into()),
             tools: Catalog::default(),
             prompts: Catalog::default(),
             resources: Catalog::default(),
@@ -94,132 +76,50 @@ impl Router {
             offered: Offered::default(),
             announce: OnceLock::new(),
             calls: AtomicU64::new(0),
-            eras: Eras::default(),
-            extensions: Extensions::new(),
-            cache: Cache::default(),
-            names_itself: true,
             result_meta: OnceLock::new(),
-            seal: Seal::default(),
             unheard: AtomicBool::new(false),
-            audience: None,
         }
+    }
+
+    /// What is fixed once the router is shared.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The same, to be changed before the router is shared.
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        self.result_meta = OnceLock::new();
+        &mut self.settings
     }
 
     /// Which kinds of revision are served.
     #[must_use]
     pub fn eras(&self) -> Eras {
-        self.eras
-    }
-
-    /// Sets which kinds of revision are served.
-    pub fn set_eras(&mut self, eras: Eras) {
-        self.eras = eras;
-    }
-
-    /// How long lists and the answer to `server/discover` may be kept.
-    #[must_use]
-    pub fn cache(&self) -> Cache {
-        self.cache
-    }
-
-    /// Sets how long lists and the answer to `server/discover` may be kept.
-    pub fn set_cache(&mut self, cache: Cache) {
-        self.cache = cache;
-        self.result_meta = OnceLock::new();
-    }
-
-    /// Whether results say in their `_meta` who the server is, from 2026-07-28 on.
-    #[must_use]
-    pub fn names_itself(&self) -> bool {
-        self.names_itself
-    }
-
-    /// Sets whether results say who the server is.
-    pub fn set_names_itself(&mut self, names_itself: bool) {
-        self.names_itself = names_itself;
-        self.result_meta = OnceLock::new();
+        self.settings.eras
     }
 
     /// What results begin with.
     pub(crate) fn result_meta(&self) -> &ResultMeta {
-        self.result_meta.get_or_init(|| ResultMeta::new(self.names_itself.then_some(&self.info), self.cache))
-    }
-
-    /// Sets the keys that `requestState` is sealed with: the first seals, all open. None is one of this process.
-    pub fn set_state_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
-        self.seal.set_keys(keys);
-    }
-
-    /// Sets how large a `requestState` may be, and how long it is good for.
-    pub fn set_state_limits(&mut self, limits: StateLimits) {
-        self.seal.limits = limits;
-    }
-
-    /// Sets what tells the time where a `requestState` may have expired. The system's clock by default.
-    pub fn set_clock(&mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) {
-        self.seal.clock = Arc::new(clock);
+        let Settings { info, omit_info, cache, .. } = &self.settings;
+        self.result_meta.get_or_init(|| ResultMeta::new((!omit_info).then_some(info), *cache))
     }
 
     /// For whom a `requestState` is good.
     pub(crate) fn audience(&self) -> &str {
-        self.audience.as_deref().unwrap_or(&self.info.name)
-    }
-
-    /// Sets for whom a `requestState` is good: the server's name by default.
-    pub fn set_audience(&mut self, audience: impl Into<String>) {
-        self.audience = Some(audience.into());
-    }
-
-    /// What the server calls itself.
-    #[must_use]
-    pub fn info(&self) -> &ServerInfo {
-        &self.info
-    }
-
-    /// What the server calls itself, to be changed before it runs.
-    pub fn info_mut(&mut self) -> &mut ServerInfo {
-        self.result_meta = OnceLock::new();
-        &mut self.info
-    }
-
-    /// What a client is told at `initialize` on how to use the server.
-    #[must_use]
-    pub fn instructions(&self) -> Option<&str> {
-        self.instructions.as_deref()
-    }
-
-    /// Sets what a client is told on how to use the server.
-    pub fn set_instructions(&mut self, instructions: impl Into<String>) {
-        self.instructions = Some(instructions.into());
+        self.settings.audience.as_deref().unwrap_or(&self.settings.info.name)
     }
 
     /// The limits that messages are read with.
     #[must_use]
     pub fn limits(&self) -> &ReadLimits {
-        &self.limits
-    }
-
-    /// The limits that messages are read with, to be changed before the server runs.
-    pub fn limits_mut(&mut self) -> &mut ReadLimits {
-        &mut self.limits
+        &self.settings.limits
     }
 
     /// The values given to the server.
     #[must_use]
     pub fn data(&self) -> &Arc<DataMap> {
-        &self.data
-    }
-
-    /// Gives a value to handlers, by its type.
-    ///
-    /// # Panics
-    ///
-    /// With the caller's line, if there is a value of this type already.
-    #[track_caller]
-    pub fn insert_data<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        let name = std::any::type_name::<T>();
-        assert!(self.data.get::<T>().is_none(), "a value of type `{name}` is given to the server already");
-        Arc::make_mut(&mut self.data).insert(value);
+        &self.settings.data
     }
 
     /// Names who passes changes on to clients. Only the first counts: a router has one server.
@@ -275,14 +175,14 @@ impl Router {
     /// type of the `web::Data` that is missing. Over stdio, where no `App` could have it, this is known at start.
     #[must_use]
     pub fn missing_data(&self) -> Vec<(String, &'static str)> {
-        self.missing(|needs| needs.missing(&self.data))
+        self.missing(|needs| needs.missing(self.data()))
     }
 
     /// What the handlers registered now need and neither the application of a request nor the server's data has, as
     /// [`missing_data`](Self::missing_data) names it.
     #[must_use]
     pub fn missing_data_for(&self, request: &HttpRequest) -> Vec<(String, &'static str)> {
-        self.missing(|needs| needs.missing_in(request, &self.data))
+        self.missing(|needs| needs.missing_in(request, self.data()))
     }
 
     fn missing(&self, of: impl Fn(&Needs) -> Vec<&'static str>) -> Vec<(String, &'static str)> {
@@ -323,7 +223,7 @@ impl Server for Router {
 impl fmt::Debug for Router {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Router")
-            .field("name", &self.info.name)
+            .field("name", &self.settings.info.name)
             .field("offered", &self.offered)
             .finish_non_exhaustive()
     }

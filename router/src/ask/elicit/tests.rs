@@ -195,7 +195,7 @@ async fn what_no_form_can_ask_for_names_the_property() {
     let err = asked_for::<Exclusive>(V2025_11_25).unwrap_err();
     assert_eq!(
         err.to_string(),
-        "an elicitation cannot ask for `above`: `exclusiveMinimum` is no part of a form"
+        "the question cannot be sent: `above`: `exclusiveMinimum` is no part of a form"
     );
     for err in [asked_for::<String>(V2025_11_25), asked_for::<Vec<Booking>>(V2025_11_25)] {
         assert!(matches!(err, Err(QuestionError::Malformed { field, .. }) if field == "requestedSchema"));

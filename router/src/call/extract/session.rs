@@ -17,7 +17,8 @@ use crate::{
     wire::{
         era::Revision,
         error::McpError,
-        peer::{ClientCapabilities, Implementation, Peer, Principal},
+        peer::{ClientCapabilities, Implementation, Peer},
+        principal::Principal,
     },
 };
 

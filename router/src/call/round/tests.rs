@@ -30,7 +30,8 @@ use crate::{
         era::Revision,
         id::RequestId,
         jsonrpc::{Parameters, Request},
-        peer::{ClientCapabilities, ClientCapability, Principal},
+        peer::{ClientCapabilities, ClientCapability},
+        principal::Principal,
         result_meta::Cache,
         seal::StateLimits,
     },
@@ -83,7 +84,7 @@ struct Chat {
 
 fn router(build: impl FnOnce(&mut Router)) -> Arc<Router> {
     let mut router = Router::new("shop", "1");
-    router.set_state_keys([[1; 32].into()]);
+    router.settings_mut().seal.set_keys([[1; 32].into()]);
     build(&mut router);
     Arc::new(router)
 }
@@ -622,14 +623,14 @@ fn whatever_is_wrong_with_a_state_the_answer_is_the_same_and_the_handler_does_no
         other(|chat| (chat.method, chat.params) = ("prompts/get", json!({ "name": "order" }))),
         other(|chat| {
             let mut stranger = Router::new("shop", "1");
-            stranger.set_state_keys([[2; 32].into()]);
+            stranger.settings_mut().seal.set_keys([[2; 32].into()]);
             stranger.tool(Tool::new("order", async || "ran"));
             chat.router = Arc::new(stranger);
         }),
         other(|chat| {
             let mut stranger = Router::new("shop", "1");
-            stranger.set_state_keys([[1; 32].into()]);
-            stranger.set_audience("another shop");
+            stranger.settings_mut().seal.set_keys([[1; 32].into()]);
+            stranger.settings_mut().audience = Some("another shop".to_owned());
             stranger.tool(Tool::new("order", async || "ran"));
             chat.router = Arc::new(stranger);
         }),
@@ -647,8 +648,10 @@ fn a_state_expires() {
         client.elicit::<Name>("who?").key("q").await.map(|form| form.name)
     }
     let router = router(|router| {
-        router.set_clock(|| UNIX_EPOCH + Duration::from_secs(NOW.load(Ordering::SeqCst)));
-        router.set_state_limits(StateLimits { life: Duration::from_secs(60), ..StateLimits::default() });
+        router.settings_mut().seal.clock =
+            Arc::new(|| UNIX_EPOCH + Duration::from_secs(NOW.load(Ordering::SeqCst)));
+        router.settings_mut().seal.limits =
+            StateLimits { life: Duration::from_secs(60), ..StateLimits::default() };
         router.tool(Tool::new("t", asks));
     });
     let chat = chat(&router, "t");

@@ -22,7 +22,7 @@ use chacha20poly1305::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::wire::error::McpError;
+use crate::wire::{error::McpError, principal::Principal};
 
 /// The first byte of a state: what follows is written this way.
 const VERSION: u8 = 1;
@@ -97,16 +97,23 @@ impl Default for StateLimits {
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// Seals and opens the states of one server.
-pub(crate) struct Seal {
+pub struct Seal {
     /// The first seals. Given when the server is built, or made when they are first needed.
     ring: OnceLock<Vec<XChaCha20Poly1305>>,
-    pub(crate) limits: StateLimits,
+    /// How large a state may be, and how long it is good for.
+    pub limits: StateLimits,
     pub(crate) clock: Clock,
 }
 
 impl Default for Seal {
     fn default() -> Self {
         Self { ring: OnceLock::new(), limits: StateLimits::default(), clock: Arc::new(SystemTime::now) }
+    }
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seal").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
@@ -120,7 +127,8 @@ pub(crate) enum Unsealed {
 }
 
 impl Seal {
-    pub(crate) fn set_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
+    /// Sets the keys: the first seals, all open. None is one of this process.
+    pub fn set_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
         let keys: Vec<_> = keys.into_iter().collect();
         if keys.iter().any(|key| key.is_short) {
             log::warn!(
@@ -227,7 +235,7 @@ impl Binding {
     /// `principal`.
     pub(crate) fn new(
         audience: &str,
-        principal: Option<&str>,
+        principal: Option<&Principal>,
         method: &str,
         target: &str,
         arguments: Option<&str>,
@@ -239,8 +247,10 @@ impl Binding {
             hasher.update(bytes);
         };
         part(audience.as_bytes());
-        part(&[principal.is_some().into()]);
-        part(principal.unwrap_or_default().as_bytes());
+        for name in [principal.map(Principal::name), principal.and_then(Principal::client)] {
+            part(&[name.is_some().into()]);
+            part(name.unwrap_or_default().as_bytes());
+        }
         part(method.as_bytes());
         part(target.as_bytes());
         part(&arguments);

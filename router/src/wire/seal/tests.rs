@@ -11,7 +11,7 @@ fn seal_of(keys: &[u8]) -> Seal {
 }
 
 fn bound() -> Binding {
-    Binding::new("shop", Some("ann"), "tools/call", "order", Some(r#"{"item":"tea"}"#))
+    Binding::new("shop", Some(&Principal::new("ann")), "tools/call", "order", Some(r#"{"item":"tea"}"#))
 }
 
 fn is_refused<T: fmt::Debug>(opened: Result<T, McpError>) {
@@ -61,19 +61,32 @@ fn a_state_is_good_for_its_own_request_only() {
     let state = seal.seal(b"x", &bound()).unwrap();
     let arguments = Some(r#"{"item":"tea"}"#);
     for other in [
-        Binding::new("shop2", Some("ann"), "tools/call", "order", arguments),
-        Binding::new("shop", Some("bob"), "tools/call", "order", arguments),
-        Binding::new("shop", Some(""), "tools/call", "order", arguments),
+        Binding::new("shop2", Some(&Principal::new("ann")), "tools/call", "order", arguments),
+        Binding::new("shop", Some(&Principal::new("bob")), "tools/call", "order", arguments),
+        Binding::new("shop", Some(&Principal::new("")), "tools/call", "order", arguments),
         Binding::new("shop", None, "tools/call", "order", arguments),
-        Binding::new("shop", Some("ann"), "prompts/get", "order", arguments),
-        Binding::new("shop", Some("ann"), "tools/call", "orde", arguments),
-        Binding::new("shop", Some("ann"), "tools/callo", "rder", arguments),
-        Binding::new("shop", Some("ann"), "tools/call", "order", Some(r#"{"item":"tee"}"#)),
-        Binding::new("shop", Some("ann"), "tools/call", "order", None),
+        Binding::new(
+            "shop",
+            Some(&Principal::new("ann").with_client("app")),
+            "tools/call",
+            "order",
+            arguments,
+        ),
+        Binding::new("shop", Some(&Principal::new("ann")), "prompts/get", "order", arguments),
+        Binding::new("shop", Some(&Principal::new("ann")), "tools/call", "orde", arguments),
+        Binding::new("shop", Some(&Principal::new("ann")), "tools/callo", "rder", arguments),
+        Binding::new("shop", Some(&Principal::new("ann")), "tools/call", "order", Some(r#"{"item":"tee"}"#)),
+        Binding::new("shop", Some(&Principal::new("ann")), "tools/call", "order", None),
     ] {
         is_refused(seal.open(&state, || other));
     }
-    let same = Binding::new("shop", Some("ann"), "tools/call", "order", Some(r#"{ "item": "te\u0061" }"#));
+    let same = Binding::new(
+        "shop",
+        Some(&Principal::new("ann")),
+        "tools/call",
+        "order",
+        Some(r#"{ "item": "te\u0061" }"#),
+    );
     assert!(seal.open(&state, || same).is_ok(), "the same arguments, written anew");
     let none = Binding::new("", None, "", "", None);
     let empty = Binding::new("", None, "", "", Some("{ }"));

@@ -1,0 +1,83 @@
+//! What a server is, apart from what it offers: fixed once it is built.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::{
+    call::data::DataMap,
+    serve::extension::{self, Extensions, InvalidExtension},
+    wire::{
+        definition::ServerInfo,
+        era::{Eras, Feature, Revision},
+        jsonrpc::ReadLimits,
+        result_meta::Cache,
+        seal::Seal,
+    },
+};
+
+/// What a server is, apart from what it offers.
+#[derive(Debug)]
+pub struct Settings {
+    /// What the server calls itself.
+    pub info: ServerInfo,
+    /// Leave `info` out of results, from 2026-07-28 on.
+    pub omit_info: bool,
+    /// What a client is told at `initialize` on how to use the server.
+    pub instructions: Option<String>,
+    /// The limits that messages are read with.
+    pub limits: ReadLimits,
+    /// Which kinds of revision are served.
+    pub eras: Eras,
+    /// How long lists and the answer to `server/discover` may be kept.
+    pub cache: Cache,
+    /// What seals a `requestState`.
+    pub seal: Seal,
+    /// For whom a `requestState` is good: the server's name where it is `None`.
+    pub audience: Option<String>,
+    pub(crate) data: Arc<DataMap>,
+    extensions: Extensions,
+}
+
+impl Settings {
+    pub(crate) fn new(name: String, version: String) -> Self {
+        Self {
+            info: ServerInfo { name, version, ..ServerInfo::default() },
+            omit_info: false,
+            instructions: None,
+            limits: ReadLimits::default(),
+            eras: Eras::default(),
+            cache: Cache::default(),
+            seal: Seal::default(),
+            audience: None,
+            data: Arc::default(),
+            extensions: Extensions::new(),
+        }
+    }
+
+    /// Gives a value to handlers, by its type.
+    ///
+    /// # Panics
+    ///
+    /// With the caller's line, if there is a value of this type already.
+    #[track_caller]
+    pub fn insert_data<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        let name = std::any::type_name::<T>();
+        assert!(self.data.get::<T>().is_none(), "a value of type `{name}` is given to the server already");
+        Arc::make_mut(&mut self.data).insert(value);
+    }
+
+    /// Declares an extension with these settings; an empty object says that it has none.
+    ///
+    /// # Errors
+    ///
+    /// The author's mistake; nothing has changed then.
+    pub fn add_extension(&mut self, id: &str, settings: impl Serialize) -> Result<(), InvalidExtension> {
+        extension::add(&mut self.extensions, id, settings)
+    }
+
+    /// The extensions that are declared at a revision.
+    pub(crate) fn extensions(&self, revision: Revision) -> Extensions {
+        if revision.has(Feature::Extensions) { self.extensions.clone() } else { Extensions::new() }
+    }
+}
