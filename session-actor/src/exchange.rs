@@ -39,12 +39,13 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
+    hub::{Full, Hub, Stage},
     limits::Limits,
     listen::{self, Place},
     outlet::{Accepts, Head, Verdict, event},
     queue::{Backlog, Flow, Frame, Sink, no_room, queue},
-    session::{refused, stopped},
-    sessions::{Full, Sessions, Stage},
+    session::{SessionHandle, refused, stopped},
+    sessions::Sessions,
     stats::{Counted, Counter, Stats},
 };
 
@@ -56,7 +57,7 @@ pub struct Exchange {
     handler: Handler,
     output: Arc<Output>,
     accepts: Accepts,
-    sessions: Sessions,
+    hub: Arc<Hub<SessionHandle>>,
     sse_after: Duration,
     stall: Duration,
     cut: Cut,
@@ -92,8 +93,9 @@ impl Exchange {
         accepts: Accepts,
         bearings: Bearings,
     ) -> Result<Self, Full> {
-        let listens = Place::of(sessions, limits, &request, &peer)?;
-        let stats = sessions.stats();
+        let hub = sessions.hub();
+        let listens = Place::of(hub, limits, &request, &peer)?;
+        let stats = hub.stats();
         let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
         let cancelled = Cancelled::default();
         let cut = Cut { id: request.id.clone(), target: Target::of(&request) };
@@ -107,7 +109,7 @@ impl Exchange {
         // nothing of an author's runs in a request to listen, and its place is counted
         let counted = match &listens {
             Some(_) => None,
-            None => Some((sessions.count_exchange()?, stats.count(Counter::InFlight))),
+            None => Some((hub.count_exchange()?, stats.count(Counter::InFlight))),
         };
         let future = match listens {
             // of its own size: thousands may be open
@@ -118,12 +120,12 @@ impl Exchange {
             future: Some(future),
             cancelled,
             output: output.clone(),
-            sessions: sessions.clone(),
+            hub: hub.clone(),
             grace: limits.grace,
             counted,
         };
         let (sse_after, stall) = (limits.sse_after, limits.stall);
-        Ok(Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall, cut })
+        Ok(Self { handler, output, accepts, hub: hub.clone(), sse_after, stall, cut })
     }
 
     /// Waits for how the exchange is answered. A stream is written by a task of its own from then on.
@@ -155,7 +157,7 @@ impl Exchange {
         // asked after the handler, which may have used up what the task may do in one go
         let mut silence: Option<Pin<Box<Unconstrained<Sleep>>>> =
             commits.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
-        let mut closed = Box::pin(unconstrained(self.sessions.reached(Stage::Closed)));
+        let mut closed = Box::pin(unconstrained(self.hub.reached(Stage::Closed)));
         poll_fn(|cx| {
             if let Poll::Ready(step) = step(handler, output, commits, cx) {
                 return Poll::Ready(step);
@@ -172,9 +174,9 @@ impl Exchange {
     fn stream(self, answered: Option<Reply>) -> Head {
         let (sink, source) = queue(self.output.flow().clone());
         self.output.stream_to(&sink);
-        let open = self.sessions.stats().count(Counter::Streams);
-        let Self { handler, sessions, stall, cut, .. } = self;
-        let writer = Writer { handler, sink, sessions, stall, cut, _open: open };
+        let open = self.hub.stats().count(Counter::Streams);
+        let Self { handler, hub, stall, cut, .. } = self;
+        let writer = Writer { handler, sink, hub, stall, cut, _open: open };
         actix_rt::spawn(writer.run(answered).in_current_span());
         Head::Events(source)
     }
@@ -206,7 +208,7 @@ impl Cut {
 struct Writer {
     handler: Handler,
     sink: Sink,
-    sessions: Sessions,
+    hub: Arc<Hub<SessionHandle>>,
     stall: Duration,
     cut: Cut,
     /// Counts the stream as open.
@@ -231,7 +233,7 @@ impl Writer {
                 biased;
                 reply = poll_fn(|cx| self.handler.poll(cx)) => Some(reply),
                 () = broken.as_mut() => None,
-                () = unconstrained(self.sessions.reached(Stage::Closed)) => Some(self.cut.reply()),
+                () = unconstrained(self.hub.reached(Stage::Closed)) => Some(self.cut.reply()),
             },
         };
         drop(self.handler);
@@ -260,7 +262,7 @@ struct Handler {
     future: Option<LocalBoxFuture<'static, Reply>>,
     cancelled: Cancelled,
     output: Arc<Output>,
-    sessions: Sessions,
+    hub: Arc<Hub<SessionHandle>>,
     grace: Duration,
     /// Held until the handler has ended, its grace included.
     counted: Option<(Counted, Counted)>,
@@ -285,7 +287,7 @@ impl Drop for Handler {
         if !self.cancelled.is_listening() {
             return;
         }
-        let Some(place) = self.sessions.grace() else { return };
+        let Some(place) = self.hub.grace() else { return };
         let (counted, grace) = (self.counted.take(), self.grace);
         let clean_up = async move {
             if timeout(grace, future).await.is_err() {

@@ -45,6 +45,7 @@
 mod asks;
 pub mod bus;
 pub mod exchange;
+mod hub;
 mod in_flight;
 pub mod limits;
 mod link;
@@ -54,6 +55,7 @@ mod noted;
 pub mod outlet;
 mod owed;
 pub mod queue;
+mod registry;
 pub mod replay;
 pub mod session;
 pub mod sessions;

@@ -13,19 +13,56 @@ use std::{
     time::Duration,
 };
 
-use actix::WeakAddr;
+use actix::{Message, WeakAddr};
 use actix_mcp_router::link::{AskError, Asked, Link, Question, Room};
 use bytes::Bytes;
+use bytestring::ByteString;
 use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::oneshot;
 
 use crate::{
     limits::Limits,
     queue::{Backlog, Flow, Frame, no_room},
-    session::{Ask, CloseStream, Emit, SessionActor, Withdraw},
+    session::SessionActor,
     stats::Stats,
     token::Token,
 };
+
+/// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Emit {
+    pub(crate) call: Token,
+}
+
+/// Ends a call's stream so that the client comes back for the rest. Sent by the call's link; stale once it ended.
+// MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct CloseStream {
+    pub(crate) call: Token,
+}
+
+/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
+/// that its call has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Ask {
+    pub(crate) call: Token,
+    /// Which of the call's questions this is.
+    pub(crate) nth: u64,
+    pub(crate) question: Question,
+    pub(crate) room: Room,
+    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
+}
+
+/// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Withdraw {
+    pub(crate) call: Token,
+    pub(crate) nth: u64,
+}
 
 /// What a call and its session share.
 #[derive(Debug)]

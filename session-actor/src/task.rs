@@ -5,7 +5,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use actix::{Addr, WeakAddr};
+use actix::Addr;
 use actix_mcp_router::{
     call::{Bearings, Origin},
     cancelled::Cancelled,
@@ -21,10 +21,9 @@ use tracing::{Instrument, Span};
 use crate::{
     listen::{self, Place},
     outlet::Outlet,
-    session::{Admission, Admit, Commit, Finished, Running, SessionActor},
+    session::{Admission, Admit, Running, SessionActor},
     sessions::Sessions,
     stats::Counter,
-    token::Token,
 };
 
 /// What serves a request that was admitted, whatever it is.
@@ -88,48 +87,4 @@ pub fn serve(
     };
     let running = Running { abort: task.abort_handle(), cancelled, span };
     session.do_send(Admit { request, peer, running, outlet, reply });
-}
-
-/// Reports a call's end, whatever it is: without it an id would stay taken for ever.
-///
-/// Made by the session with the admission, so that there is no moment in which a call is in flight without one.
-#[derive(Debug)]
-pub(crate) struct Report {
-    call: Token,
-    /// Weak: a call keeps no session alive.
-    session: WeakAddr<SessionActor>,
-    sent: bool,
-}
-
-impl Report {
-    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>) -> Self {
-        Self { call, session, sent: false }
-    }
-
-    fn send(mut self, reply: Reply) {
-        self.sent = true;
-        self.finished(Some(reply));
-    }
-
-    /// The call has been silent for so long that whoever waits should see that it lives.
-    fn commit(&self) {
-        if let Some(session) = self.session.upgrade() {
-            session.do_send(Commit { call: self.call });
-        }
-    }
-
-    fn finished(&self, reply: Option<Reply>) {
-        if let Some(session) = self.session.upgrade() {
-            session.do_send(Finished { call: self.call, reply });
-        }
-    }
-}
-
-impl Drop for Report {
-    fn drop(&mut self) {
-        if !self.sent {
-            // stale if the call was cancelled, which is the usual reason to get here
-            self.finished(None);
-        }
-    }
 }

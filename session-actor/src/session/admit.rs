@@ -4,9 +4,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::{Context, Handler, Message};
+use actix::{AsyncContext, Context, Handler, Message};
 use actix_mcp_router::{
-    cancelled::Cancelled,
     dispatch::Method,
     era::Feature,
     error::{ErrorCode, McpError},
@@ -18,10 +17,9 @@ use actix_mcp_router::{
     router::Router,
 };
 use serde_json::json;
-use tokio::{sync::oneshot, task::AbortHandle, time::Instant};
-use tracing::Span;
+use tokio::{sync::oneshot, time::Instant};
 
-use super::{Kept, SessionActor, Way};
+use super::{Kept, Running, SessionActor, SessionHandle, Way, report::Report};
 use crate::{
     link::{CallEnd, CallLink, StreamRoom},
     listen::Place,
@@ -29,7 +27,6 @@ use crate::{
     queue::Frame,
     state::{Phase, Refused},
     stats::Counter,
-    task::Report,
     token::Token,
 };
 
@@ -67,22 +64,6 @@ pub struct Admission {
     pub(crate) listens: Option<Place>,
     /// Reports the call's end, even if nobody takes the admission.
     pub(crate) report: Report,
-}
-
-/// A call's task, as its session holds it. Dropping it, also with a session that panics, stops the task.
-#[derive(Debug)]
-pub(crate) struct Running {
-    pub(crate) abort: AbortHandle,
-    pub(crate) cancelled: Cancelled,
-    /// The span that was current when the request came: log lines about the call belong to it.
-    pub(crate) span: Span,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // nothing happens to a task that has ended by itself
-        self.abort.abort();
-    }
 }
 
 impl Handler<Admit> for SessionActor {
@@ -212,10 +193,10 @@ impl SessionActor {
         };
         let room = match &self.pipe {
             Some(pipe) => StreamRoom::of_pipe(pipe.flow().clone()),
-            None => StreamRoom::of_call(&self.state.limits, self.sessions.stats().clone()),
+            None => StreamRoom::of_call(&self.state.limits, self.hub.stats().clone()),
         };
         let session = self.address.clone();
-        let listens = match Place::of(&self.sessions, &self.state.limits, &request, &peer) {
+        let listens = match Place::of(&self.hub, &self.state.limits, &request, &peer) {
             Ok(listens) => listens,
             Err(too_many) => {
                 let error = McpError::new(ErrorCode::INTERNAL_ERROR, too_many.to_string());
@@ -266,13 +247,44 @@ impl SessionActor {
                 let session_id = self.pipe.is_none().then(|| self.id.clone());
                 self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
                 // asked once the session can be found: a shutdown that did not find it has been announced by now
-                if self.sessions.is_draining() {
+                if self.hub.is_draining() {
                     return self.refuse_call(Refused::Draining, outlet, &request.id);
                 }
                 self.answer_at_once(outlet, encode_result(&request.id, &result), Verdict::Answered(None));
             }
             Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
         }
+    }
+
+    /// Opens the session for its client and makes it findable.
+    fn opened(&mut self, peer: Peer, ctx: &mut Context<Self>) {
+        let peer = Arc::new(peer);
+        let handle = SessionHandle {
+            addr: ctx.address(),
+            peer: peer.clone(),
+            principal: self.principal.take(),
+            noted: self.noted.clone(),
+        };
+        self.registered = Some(self.hub.registry().register(self.id.clone(), handle));
+        self.peer = Some(peer);
+        self.state.phase = Phase::Opened;
+        if self.pipe.is_none() {
+            self.watch_idle(ctx);
+        }
+    }
+
+    /// Looks whether the session has been idle for too long, at the time it could be.
+    fn watch_idle(&self, ctx: &mut Context<Self>) {
+        let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
+        ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {
+            if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
+                let idle = session.state.limits.idle;
+                log::debug!(session = session.short(); "an idle session has expired (the limit is {idle:?})");
+                session.end(ctx);
+            } else {
+                session.watch_idle(ctx);
+            }
+        });
     }
 
     /// Answers with an empty result, or with the error.
@@ -286,7 +298,7 @@ impl SessionActor {
 
     fn subscribe(&mut self, params: &Parameters) -> Result<(), McpError> {
         let uri = self.router.subscribable(params)?;
-        let stats = self.sessions.stats();
+        let stats = self.hub.stats();
         if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {
             self.noted.subscribe(&uri);
             return Ok(());

@@ -2,32 +2,25 @@
 //!
 //! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
 
-use actix::{AsyncContext, Context, Handler, Message};
+use actix::{AsyncContext, Context, Handler};
 use actix_mcp_router::{
     id::RequestId,
     jsonrpc::{encode_notification, encode_request},
-    link::{AskError, Question, Room},
-    peer::ClientCapability,
+    link::{AskError, Question},
 };
 use bytestring::ByteString;
 use serde_json::json;
-use tokio::{sync::oneshot, time::Instant};
+use tokio::time::Instant;
 
-use super::SessionActor;
-use crate::{asks, limits::ASK_TIMEOUT_MAX, queue::Frame, state::Phase, token::Token};
-
-/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
-/// that its call has ended.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Ask {
-    pub(crate) call: Token,
-    /// Which of the call's questions this is.
-    pub(crate) nth: u64,
-    pub(crate) question: Question,
-    pub(crate) room: Room,
-    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
-}
+use super::{Held, SessionActor};
+use crate::{
+    asks,
+    limits::ASK_TIMEOUT_MAX,
+    link::{Ask, Withdraw},
+    queue::Frame,
+    state::Phase,
+    token::Token,
+};
 
 impl Handler<Ask> for SessionActor {
     type Result = ();
@@ -151,25 +144,8 @@ impl SessionActor {
     }
 }
 
-/// A request to the client that waits for `notifications/initialized`.
-pub(super) struct Held {
-    id: i64,
-    call: Token,
-    /// What the client would have to have for it.
-    needs: &'static [ClientCapability],
-    frame: Frame,
-}
-
 fn cancellation(id: i64, reason: &str) -> bytes::Bytes {
     encode_notification("notifications/cancelled", &json!({ "requestId": id, "reason": reason }))
-}
-
-/// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Withdraw {
-    pub(crate) call: Token,
-    pub(crate) nth: u64,
 }
 
 impl Handler<Withdraw> for SessionActor {

@@ -1,11 +1,14 @@
 //! The session ends: at once, or after what runs has had its time.
 
-use actix::{Handler, Message};
-use actix_mcp_router::error::{ErrorCode, McpError};
-use tokio::sync::oneshot;
+use std::sync::Arc;
 
-use super::{SessionActor, finish::refused, streams::RETRY};
-use crate::{stream::Retry, token::Token};
+use actix::{ActorContext, Context, Handler, Message};
+use actix_mcp_router::error::{ErrorCode, McpError};
+use tokio::sync::{Semaphore, oneshot};
+use tracing::Instrument;
+
+use super::{Kept, Running, SessionActor, Way, finish::refused, streams::RETRY};
+use crate::{outlet::Head, stream::Retry, token::Token};
 
 /// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
 #[derive(Debug, Message)]
@@ -49,6 +52,66 @@ impl Handler<Stop> for SessionActor {
 }
 
 impl SessionActor {
+    /// Tells everyone who waits for the session to fall silent.
+    pub(super) fn check_drained(&mut self) {
+        if self.state.in_flight() == 0 && self.cleaning.is_empty() {
+            for drained in self.drained.drain(..) {
+                // whoever waited may have stopped waiting
+                drained.send(()).ok();
+            }
+        }
+    }
+
+    /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
+    ///
+    /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
+    /// `true` if it has one.
+    pub(super) fn stop(&mut self, running: Running, reason: Option<String>) -> bool {
+        running.cancelled.fire(reason);
+        if !running.cancelled.is_listening() {
+            return false;
+        }
+        let limit = self.state.limits.in_flight;
+        let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
+        let Ok(place) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
+            log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
+            return false;
+        };
+        let grace = self.state.limits.grace;
+        let span = running.span.clone();
+        let over = async move {
+            tokio::time::sleep(grace).await;
+            if !running.abort.is_finished() {
+                log::debug!("a cancelled call used up its grace of {grace:?}");
+            }
+            drop((running, place));
+        };
+        actix_rt::spawn(over.instrument(span));
+        true
+    }
+
+    /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
+    pub(super) fn end(&mut self, ctx: &mut Context<Self>) {
+        self.registered = None;
+        let (calls, readers) = self.state.close();
+        for (_, Kept { running, outlet, link, .. }) in calls {
+            drop(link);
+            if let Way::Exchange(exchange) = outlet {
+                // the client may have gone, and then nobody waits
+                drop(exchange.head.send(Head::Ended));
+            }
+            self.stop(running, Some("the session has ended".to_owned()));
+        }
+        drop(readers);
+        self.held.clear();
+        self.cleaning.clear();
+        self.check_drained();
+        if let Some(pipe) = &self.pipe {
+            pipe.finish();
+        }
+        ctx.stop();
+    }
+
     fn log_stopped(&mut self, call: Token) {
         let Some(kept) = self.state.call_mut(call) else { return };
         let (span, target) = (kept.running.span.clone(), kept.target.clone());

@@ -2,24 +2,18 @@
 
 use std::iter;
 
-use actix::{Handler, Message};
+use actix::Handler;
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{SessionActor, Way};
 use crate::{
+    link::{CloseStream, Emit},
     queue::Frame,
     replay::EventId,
     stream::{Write, WriteAll},
     token::Token,
 };
-
-/// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Emit {
-    pub(crate) call: Token,
-}
 
 impl Handler<Emit> for SessionActor {
     type Result = ();
@@ -89,14 +83,6 @@ impl SessionActor {
         reader.stream.do_send(Write { id, json: json.clone(), room, droppable: false });
         true
     }
-}
-
-/// Ends a call's stream so that the client comes back for the rest. Sent by the call's link; stale once it ended.
-// MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct CloseStream {
-    pub(crate) call: Token,
 }
 
 impl Handler<CloseStream> for SessionActor {

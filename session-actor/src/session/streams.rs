@@ -16,7 +16,7 @@ use crate::{
     queue::{Flow, Source, queue},
     replay::{EventId, ReplayLimits},
     stats::{Counted, Counter},
-    stream::{Hello, Prime, StreamActor, Write, WriteAll},
+    stream::{Hello, Prime, StreamActor, StreamClosed, Write, WriteAll},
     token::Token,
 };
 
@@ -56,7 +56,7 @@ impl SessionActor {
         replayed: Option<OwnedSemaphorePermit>,
     ) -> impl FnOnce(Token, EventId, bool, &mut Option<Source>) -> Reader + use<> {
         let (stall, session) = (self.state.limits.stall, self.address.clone());
-        let open: Counted = self.sessions.stats().count(Counter::Streams);
+        let open: Counted = self.hub.stats().count(Counter::Streams);
         move |token, first, primed, events| {
             let (sink, source) = queue(flow);
             let stream = StreamActor::new(token, session, sink.clone(), stall, open, replayed).start();
@@ -70,13 +70,6 @@ impl SessionActor {
             Reader { stream, sink }
         }
     }
-}
-
-/// A stream's reader has gone or stands still. Sent by the stream; stale if the stream has another reader by now.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct StreamClosed {
-    pub(crate) stream: Token,
 }
 
 impl Handler<StreamClosed> for SessionActor {
