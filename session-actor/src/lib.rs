@@ -42,26 +42,21 @@
 //! 10. What differs by revision lives in `era`: `no_module_but_era_names_a_revision`,
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
-mod asks;
 pub mod bus;
 pub mod exchange;
 mod hub;
-mod in_flight;
 pub mod limits;
 mod link;
 pub mod listen;
 mod listeners;
 mod noted;
 pub mod outlet;
-mod owed;
 pub mod queue;
 mod registry;
 pub mod replay;
 pub mod session;
 pub mod sessions;
 mod state;
-#[cfg(test)]
-mod state_tests;
 pub mod stats;
 mod stream;
 pub mod task;

@@ -14,11 +14,10 @@ use tokio::time::Instant;
 
 use super::{Held, SessionActor};
 use crate::{
-    asks,
     limits::ASK_TIMEOUT_MAX,
     link::{Ask, Withdraw},
     queue::Frame,
-    state::Phase,
+    state::{self, Phase},
     token::Token,
 };
 
@@ -40,7 +39,7 @@ impl Handler<Ask> for SessionActor {
         }
         let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
         let due = Instant::now() + timeout;
-        let id = match self.state.ask(asks::Ask { call, nth, due, reply }) {
+        let id = match self.state.ask(state::Ask { call, nth, due, reply }) {
             Ok(id) => id,
             Err((ask, error)) => {
                 log::warn!(session = self.short(), generation = call.generation(); "asked nothing: {error}");

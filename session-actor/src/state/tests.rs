@@ -7,11 +7,10 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use tokio::{sync::oneshot, time::Instant};
 
+use super::{Ask, Phase, Refused, SessionState};
 use crate::{
-    asks::Ask,
     limits::Limits,
     replay::{EventId, ReplayLimits},
-    state::{Phase, Refused, SessionState},
     stats::{Counter, Stats},
     token::Token,
 };
