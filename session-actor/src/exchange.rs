@@ -39,11 +39,12 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
+    budget::{Flow, no_room},
     hub::{Full, Hub, Stage},
     limits::Limits,
     listen::{self, Place},
     outlet::{Accepts, Head, Verdict, event},
-    queue::{Backlog, Flow, Frame, Sink, no_room, queue},
+    queue::{Backlog, Frame, Sink, queue},
     session::{SessionHandle, refused, stopped},
     sessions::Sessions,
     stats::{Counted, Counter, Stats},

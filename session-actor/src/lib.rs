@@ -42,6 +42,7 @@
 //! 10. What differs by revision lives in `era`: `no_module_but_era_names_a_revision`,
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
+pub mod budget;
 pub mod bus;
 pub mod exchange;
 mod hub;

@@ -21,8 +21,9 @@ use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::oneshot;
 
 use crate::{
+    budget::{Flow, no_room},
     limits::Limits,
-    queue::{Backlog, Flow, Frame, no_room},
+    queue::{Backlog, Frame},
     session::SessionActor,
     stats::Stats,
     token::Token,

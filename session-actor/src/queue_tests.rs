@@ -1,6 +1,7 @@
 use futures_util::FutureExt;
 
 use super::*;
+use crate::budget::{STILL, no_room};
 
 fn frame(flow: &Arc<Flow>, bytes: impl AsRef<[u8]>) -> Frame {
     let bytes = Bytes::copy_from_slice(bytes.as_ref());
@@ -9,15 +10,7 @@ fn frame(flow: &Arc<Flow>, bytes: impl AsRef<[u8]>) -> Frame {
 
 /// A queue with room for two messages.
 fn small() -> (Arc<Flow>, Sink, Source) {
-    let room = Arc::new(Semaphore::new(20));
-    let flow = Arc::new(Flow {
-        bytes: 20,
-        room,
-        patience: STILL,
-        moved: AtomicU64::new(0),
-        dropped: AtomicU64::new(0),
-        stats: Stats::default(),
-    });
+    let flow = Flow::tiny(20);
     let (sink, source) = queue(flow.clone());
     (flow, sink, source)
 }
@@ -28,12 +21,12 @@ async fn a_message_without_room_takes_the_place_of_the_oldest_which_is_counted()
     for text in [b"0000000000", b"1111111111", b"2222222222", b"3333333333"] {
         sink.push(frame(&flow, text));
     }
-    assert_eq!((flow.dropped(), flow.stats.dropped()), (2, 2));
+    assert_eq!((flow.dropped(), flow.stats().dropped()), (2, 2));
     sink.finish();
     assert_eq!(source.next().await.as_deref(), Some(&b"2222222222"[..]));
     assert_eq!(source.next().await.as_deref(), Some(&b"3333333333"[..]));
     assert_eq!(source.next().await, None);
-    assert_eq!(flow.room.available_permits(), 20, "all room is given back");
+    assert_eq!(flow.available(), 20, "all room is given back");
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,9 +46,9 @@ async fn a_large_message_without_room_takes_the_place_of_several_and_what_it_doe
     for text in ["00000", "11111111111111", "222222"] {
         sink.push(frame(&flow, text));
     }
-    assert_eq!((flow.dropped(), flow.room.available_permits()), (2, 14), "6 of 20 are needed");
+    assert_eq!((flow.dropped(), flow.available()), (2, 14), "6 of 20 are needed");
     assert_eq!(source.next().await.as_deref(), Some(&b"222222"[..]));
-    assert_eq!(flow.room.available_permits(), 20);
+    assert_eq!(flow.available(), 20);
 }
 
 #[tokio::test(start_paused = true)]
@@ -109,12 +102,12 @@ async fn a_queue_that_is_cut_gives_its_room_back_and_ends_for_both_sides() {
     sink.push(frame(&flow, b"0000000000"));
     assert!(sink.stalls_in(STILL).is_some());
     sink.cut();
-    assert_eq!(flow.room.available_permits(), 20);
+    assert_eq!(flow.available(), 20);
     assert_eq!(source.next().await, None);
     assert!(sink.gone().now_or_never().is_some());
     assert_eq!(sink.stalls_in(STILL), None);
     sink.push(frame(&flow, b"late"));
-    assert_eq!((sink.len(), flow.room.available_permits()), (0, 20));
+    assert_eq!((sink.len(), flow.available()), (0, 20));
 }
 
 #[tokio::test(start_paused = true)]

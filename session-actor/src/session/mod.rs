@@ -49,12 +49,13 @@ pub use self::{
 };
 pub(crate) use self::{close::stopped, finish::refused};
 use crate::{
+    budget::Flow,
     hub::Hub,
     link::CallEnd,
     listeners::Heard,
     noted::Noted,
     outlet::Exchange,
-    queue::{Flow, Frame, Sink},
+    queue::{Frame, Sink},
     registry::{Registered, short},
     state::SessionState,
     stats::Counted,

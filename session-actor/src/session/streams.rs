@@ -11,9 +11,10 @@ use tokio::{
 
 use super::{Reader, SessionActor, Way};
 use crate::{
+    budget::Flow,
     limits::Limits,
     outlet::{Accepts, Exchange, Head},
-    queue::{Flow, Source, queue},
+    queue::{Source, queue},
     replay::{EventId, ReplayLimits},
     stats::{Counted, Counter},
     stream::{Hello, Prime, StreamActor, StreamClosed, Write, WriteAll},

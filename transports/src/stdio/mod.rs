@@ -21,8 +21,9 @@ use actix_mcp_router::{
     peer::Peer,
 };
 use actix_mcp_session::{
+    budget::Flow,
     outlet::{Batch, Outlet},
-    queue::{Flow, Sink, queue},
+    queue::{Sink, queue},
     session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor, Stop},
     task,
 };
