@@ -4,29 +4,22 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::{AsyncContext, Context, Handler, Message};
+use actix::{Context, Handler, Message};
 use actix_mcp_router::{
     dispatch::Method,
     era::Feature,
     error::{ErrorCode, McpError},
-    id::RequestId,
-    initialize::Opening,
-    jsonrpc::{ErrorId, Malformed, Parameters, Request, Target, encode_error, encode_result},
+    jsonrpc::{Request, Target},
     link::Link,
     peer::Peer,
-    router::Router,
 };
-use serde_json::json;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Kept, Running, SessionActor, SessionHandle, Way, report::Report};
+use super::{Kept, Running, SessionActor, Way, report::Report};
 use crate::{
     link::{CallEnd, CallLink, StreamRoom},
     listen::Place,
-    outlet::{Accepts, Batch, Exchange, Outlet, Verdict},
-    queue::Frame,
-    state::{Phase, Refused},
-    stats::Counter,
+    outlet::{Accepts, Exchange, Outlet, Verdict},
     token::Token,
 };
 
@@ -89,39 +82,21 @@ impl SessionActor {
             return self.refuse_duplicate(admit.outlet, &admit.request.id);
         }
         self.note_batch(&admit);
+        let (request, outlet) = (&admit.request, admit.outlet);
         match method {
-            Ok(Method::Initialize) => self.initialize(admit.outlet, &admit.request, ctx),
-            Ok(Method::Ping) => self.answer_empty(admit.outlet, &admit.request.id, Ok(())),
-            // what a client that knows no handshake asks first: it tells by this error that it needs one
-            Err(error) if self.state.phase == Phase::New && !self.router.eras().serve_modern() => {
-                self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Answered(Some(error.code)));
-            }
-            _ if self.state.phase == Phase::New => {
-                let error = McpError::invalid_params(self.how_to_begin());
-                self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Refused);
-            }
-            Ok(Method::SetLevel) => {
-                let result = Router::parse_level(&admit.request.params);
-                let set = |level| self.peer.iter().for_each(|peer| peer.set_level(level));
-                self.answer_empty(admit.outlet, &admit.request.id, result.map(set));
-            }
-            Ok(Method::Subscribe) => {
-                let result = self.subscribe(&admit.request.params);
-                self.answer_empty(admit.outlet, &admit.request.id, result);
-            }
-            Ok(Method::Unsubscribe) => {
-                let uri = self.router.parse_uri(&admit.request.params);
-                let result = uri.map(|uri| {
-                    self.noted.unsubscribe(&uri);
-                    self.state.unsubscribe(&uri);
-                });
-                self.answer_empty(admit.outlet, &admit.request.id, result);
-            }
-            Ok(_) => {
-                let Some(peer) = self.peer.clone() else { return };
-                self.run(admit, peer);
-            }
-            Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
+            Ok(Method::Initialize) => return self.initialize(outlet, request, ctx),
+            Ok(Method::Ping) => return self.answer_empty(outlet, &request.id, Ok(())),
+            _ => {}
+        }
+        let Some(peer) = self.peer.clone() else {
+            return self.refuse_unopened(outlet, &request.id, method.err().as_ref());
+        };
+        match method {
+            Ok(Method::SetLevel) => self.set_level(outlet, request, &peer),
+            Ok(Method::Subscribe) => self.subscribe(outlet, request),
+            Ok(Method::Unsubscribe) => self.unsubscribe(outlet, request),
+            Ok(_) => self.admit(Admit { outlet, ..admit }, peer),
+            Err(error) => self.refuse_method(outlet, &request.id, &error),
         }
     }
 
@@ -138,7 +113,7 @@ impl SessionActor {
             return self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Refused);
         }
         match self.router.method(&admit.request.method, peer.revision) {
-            Ok(_) => self.run(admit, peer),
+            Ok(_) => self.admit(admit, peer),
             Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
         }
     }
@@ -150,40 +125,8 @@ impl SessionActor {
         }
     }
 
-    /// Refuses what is no method here, or for the limits, which come before methods.
-    fn refuse_method(&self, outlet: Outlet, id: &RequestId, error: &McpError) {
-        match self.state.check_room() {
-            Ok(()) => self.refuse(outlet, id, error, Verdict::Answered(Some(error.code))),
-            Err(refused) => self.refuse_call(refused, outlet, id),
-        }
-    }
-
-    /// What is told to whoever begins with something else.
-    fn how_to_begin(&self) -> &'static str {
-        if self.router.eras().serve_modern() {
-            "the session is not open: send `initialize` first, or name a version in \
-             `_meta.io.modelcontextprotocol/protocolVersion`"
-        } else {
-            "the session is not open: send `initialize` first"
-        }
-    }
-
-    /// Refuses a second request under a live id. The first is not touched.
-    fn refuse_duplicate(&self, outlet: Outlet, id: &RequestId) {
-        let error = McpError::invalid_request(format!("request id {id} is already in flight"));
-        match outlet {
-            // under the live id every client would fail its first call, so the pipe's error has none: a deliberate
-            // deviation from MCP 2025-11-25 basic, Error Responses
-            Outlet::Line | Outlet::Batch(_) => {
-                log::debug!(session = self.short(), request:% = id; "refused a request id that is in flight");
-                self.answer_at_once(outlet, encode_error(self.no_id(), &error), Verdict::Duplicate);
-            }
-            Outlet::Exchange(_) => self.refuse(outlet, id, &error, Verdict::Duplicate),
-        }
-    }
-
     /// Puts the call into the map and lets its task go on.
-    fn run(&mut self, admit: Admit, peer: Arc<Peer>) {
+    fn admit(&mut self, admit: Admit, peer: Arc<Peer>) {
         let Admit { request, running, outlet, reply, peer: _ } = admit;
         let commit_after = match &outlet {
             Outlet::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {
@@ -217,96 +160,6 @@ impl SessionActor {
         // a task that has gone in between, with its worker, drops the admission, whose report frees the id
         drop(reply.send(Admission { call, request, peer, link, commit_after, listens, report }));
     }
-
-    fn refuse_call(&self, refused: Refused, outlet: Outlet, id: &RequestId) {
-        let (message, verdict) = match refused {
-            Refused::Duplicate => return self.refuse_duplicate(outlet, id),
-            Refused::Draining => ("the server is shutting down".to_owned(), Verdict::Draining),
-            Refused::Full => {
-                let limit = self.state.limits.in_flight;
-                (format!("too many requests are in flight (the limit is {limit})"), Verdict::Full)
-            }
-        };
-        self.refuse(outlet, id, &McpError::new(ErrorCode::INTERNAL_ERROR, message), verdict);
-    }
-
-    /// Answers `initialize`, once; a second one changes nothing.
-    fn initialize(&mut self, outlet: Outlet, request: &Request, ctx: &mut Context<Self>) {
-        if matches!(outlet, Outlet::Batch(_)) {
-            // MCP 2025-03-26 basic/lifecycle, Initialization: MUST NOT be part of a batch
-            let error = McpError::invalid_request("`initialize` cannot be part of a batch");
-            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
-        }
-        if self.state.phase != Phase::New {
-            let error = McpError::invalid_request("the session is already initialized");
-            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
-        }
-        match Opening::read(&request.params, self.router.limits().name_bytes) {
-            Ok(client) => {
-                let result = self.router.initialize_result(client.revision);
-                let session_id = self.pipe.is_none().then(|| self.id.clone());
-                self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
-                // asked once the session can be found: a shutdown that did not find it has been announced by now
-                if self.hub.is_draining() {
-                    return self.refuse_call(Refused::Draining, outlet, &request.id);
-                }
-                self.answer_at_once(outlet, encode_result(&request.id, &result), Verdict::Answered(None));
-            }
-            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
-        }
-    }
-
-    /// Opens the session for its client and makes it findable.
-    fn opened(&mut self, peer: Peer, ctx: &mut Context<Self>) {
-        let peer = Arc::new(peer);
-        let handle = SessionHandle {
-            addr: ctx.address(),
-            peer: peer.clone(),
-            principal: self.principal.take(),
-            noted: self.noted.clone(),
-        };
-        self.registered = Some(self.hub.registry().register(self.id.clone(), handle));
-        self.peer = Some(peer);
-        self.state.phase = Phase::Opened;
-        if self.pipe.is_none() {
-            self.watch_idle(ctx);
-        }
-    }
-
-    /// Looks whether the session has been idle for too long, at the time it could be.
-    fn watch_idle(&self, ctx: &mut Context<Self>) {
-        let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
-        ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {
-            if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
-                let idle = session.state.limits.idle;
-                log::debug!(session = session.short(); "an idle session has expired (the limit is {idle:?})");
-                session.end(ctx);
-            } else {
-                session.watch_idle(ctx);
-            }
-        });
-    }
-
-    /// Answers with an empty result, or with the error.
-    // MCP 2025-11-25 basic/utilities/ping and server/utilities/logging: an empty result has no members
-    fn answer_empty(&self, outlet: Outlet, id: &RequestId, result: Result<(), McpError>) {
-        match result {
-            Ok(()) => self.answer_at_once(outlet, encode_result(id, &json!({})), Verdict::Answered(None)),
-            Err(error) => self.refuse(outlet, id, &error, Verdict::Answered(Some(error.code))),
-        }
-    }
-
-    fn subscribe(&mut self, params: &Parameters) -> Result<(), McpError> {
-        let uri = self.router.subscribable(params)?;
-        let stats = self.hub.stats();
-        if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {
-            self.noted.subscribe(&uri);
-            return Ok(());
-        }
-        let limit = self.state.limits.subscriptions;
-        let message = format!("too many resource subscriptions (the limit is {limit})");
-        Err(McpError::new(ErrorCode::INTERNAL_ERROR, message))
-    }
 }
 
 impl From<Outlet> for Way {
@@ -329,39 +182,5 @@ impl Handler<Batching> for SessionActor {
 
     fn handle(&mut self, _: Batching, _: &mut Self::Context) -> bool {
         self.peer.as_ref().is_some_and(|peer| peer.revision.has(Feature::Batching))
-    }
-}
-
-/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with the session.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Refuse {
-    /// What was read, and what is wrong with it.
-    pub malformed: Malformed,
-    /// The batch it was in, if it was in one.
-    pub batch: Option<Arc<Batch>>,
-}
-
-impl Handler<Refuse> for SessionActor {
-    type Result = ();
-
-    fn handle(&mut self, refuse: Refuse, _: &mut Self::Context) {
-        let Malformed { id, error, .. } = &refuse.malformed;
-        log::debug!(session = self.short(), code = error.code.0; "refused a message: {}", error.message);
-        let id = match id {
-            // an error under a live id would fail the request that owns it
-            Some(id) if !self.state.is_taken(id) => {
-                if let Some(batch) = &refuse.batch {
-                    self.state.take_in(batch, id);
-                }
-                ErrorId::Given(id)
-            }
-            _ => self.no_id(),
-        };
-        let json = encode_error(id, error);
-        match refuse.batch {
-            Some(batch) => batch.push(&json),
-            None => self.push_line(Frame::kept(json)),
-        }
     }
 }

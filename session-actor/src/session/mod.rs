@@ -14,6 +14,7 @@ mod finish;
 mod notices;
 mod notified;
 mod open;
+mod own;
 mod refuse;
 mod report;
 mod streams;
@@ -38,13 +39,14 @@ use tokio::{
 use tracing::Span;
 
 pub use self::{
-    admit::{Admission, Admit, Batching, Refuse},
+    admit::{Admission, Admit, Batching},
     answered::Answered,
     close::{Close, Drain, Stop},
     finish::Finished,
     notices::Changed,
     notified::Notified,
     open::{OpenError, Opening},
+    refuse::Refuse,
     streams::{Commit, NoStream, NotResumed, OpenStream, Resume},
 };
 pub(crate) use self::{close::stopped, finish::refused};
