@@ -43,8 +43,8 @@ use crate::{
     hub::{Full, Hub, Stage},
     limits::Limits,
     listen::{self, Place},
-    outlet::{Accepts, Head, Verdict, event},
     queue::{Backlog, Frame, Sink, queue},
+    reply_to::{Accepts, Disposition, ResponseHead, event},
     session::{SessionHandle, refused, stopped},
     sessions::Sessions,
     stats::{Counted, Counter, Stats},
@@ -97,7 +97,7 @@ impl Exchange {
         let hub = sessions.hub();
         let listens = Place::of(hub, limits, &request, &peer)?;
         let stats = hub.stats();
-        let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
+        let output = Arc::new(Output::new(limits, stats.clone(), accepts.events()));
         let cancelled = Cancelled::default();
         let cut = Cut { id: request.id.clone(), target: Target::of(&request) };
         let origin = Origin {
@@ -134,7 +134,7 @@ impl Exchange {
     /// # Cancellation
     ///
     /// Dropping the future cancels the request.
-    pub async fn head(mut self) -> Head {
+    pub async fn head(mut self) -> ResponseHead {
         let reply = match self.step().await {
             Step::Commit => return self.stream(None),
             Step::Closed => self.cut.reply(),
@@ -143,12 +143,12 @@ impl Exchange {
         if self.output.waits() {
             return self.stream(Some(reply));
         }
-        Head::Json { json: reply.json, verdict: Verdict::Answered(reply.code) }
+        ResponseHead::Json { json: reply.json, disposition: Disposition::Answered(reply.code) }
     }
 
     /// Polls the handler until it is known how to answer.
     async fn step(&mut self) -> Step {
-        let commits = self.accepts != Accepts::Json;
+        let commits = self.accepts.events();
         let (handler, output) = (&mut self.handler, &self.output);
         // a handler that never waits needs no timer
         let first = poll_fn(|cx| Poll::Ready(step(handler, output, commits, cx))).await;
@@ -172,14 +172,14 @@ impl Exchange {
     }
 
     /// Answers with a stream: of what waits, of what the handler says from here on, and of its answer.
-    fn stream(self, answered: Option<Reply>) -> Head {
+    fn stream(self, answered: Option<Reply>) -> ResponseHead {
         let (sink, source) = queue(self.output.flow().clone());
         self.output.stream_to(&sink);
         let open = self.hub.stats().count(Counter::Streams);
         let Self { handler, hub, stall, cut, .. } = self;
         let writer = Writer { handler, sink, hub, stall, cut, _open: open };
         actix_rt::spawn(writer.run(answered).in_current_span());
-        Head::Events(source)
+        ResponseHead::Events(source)
     }
 }
 

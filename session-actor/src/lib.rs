@@ -7,7 +7,7 @@
 //! - `noted`: what has changed, as the registry leaves it for a session
 //! - [`exchange`]: a request that is a session of its own; [`listen`]: the one that lasts, `listeners`: who listens for what
 //! - [`bus`]: how a change reaches the clients of other nodes
-//! - `stream`, [`queue`], [`outlet`], `link`: the ways out
+//! - `stream`, [`queue`], [`reply_to`], `link`: the ways out
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
 //!
@@ -51,10 +51,10 @@ mod link;
 pub mod listen;
 mod listeners;
 mod noted;
-pub mod outlet;
 pub mod queue;
 mod registry;
 pub mod replay;
+pub mod reply_to;
 pub mod session;
 pub mod sessions;
 mod state;

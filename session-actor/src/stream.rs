@@ -16,9 +16,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use actix_mcp_router::link::Room;
 
 use crate::{
-    outlet::{FRAMING, put_event},
     queue::{Frame, Sink},
     replay::EventId,
+    reply_to::{FRAMING, put_event},
     session::SessionActor,
     stats::Counted,
     token::Token,

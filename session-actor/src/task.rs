@@ -20,7 +20,7 @@ use tracing::{Instrument, Span};
 
 use crate::{
     listen::{self, Place},
-    outlet::Outlet,
+    reply_to::ReplyTo,
     session::{Admission, Admit, Running, SessionActor},
     sessions::Sessions,
     stats::Counter,
@@ -39,17 +39,17 @@ pub(crate) fn work(
     }
 }
 
-/// Starts the task of a request, in the `tracing` span that is current. Its answer, or its refusal, comes out of the outlet.
+/// Starts the task of a request, in the `tracing` span that is current. Its answer, or its refusal, goes to `reply_to`.
 pub fn serve(
     session: &Addr<SessionActor>,
     router: &Arc<Router>,
     sessions: &Sessions,
     request: Request,
-    outlet: Outlet,
+    reply_to: ReplyTo,
     bearings: Bearings,
 ) {
     let (cancelled, peer, span) = (Cancelled::default(), bearings.peer.clone(), Span::current());
-    let (reply, admission) = oneshot::channel::<Admission>();
+    let (admitted, admission) = oneshot::channel::<Admission>();
     let task = {
         let (router, sessions, cancelled) = (router.clone(), sessions.clone(), cancelled.clone());
         let task = async move {
@@ -86,5 +86,5 @@ pub fn serve(
         actix_rt::spawn(task.instrument(span.clone()))
     };
     let running = Running { abort: task.abort_handle(), cancelled, span };
-    session.do_send(Admit { request, peer, running, outlet, reply });
+    session.do_send(Admit { request, peer, running, reply_to, admitted });
 }

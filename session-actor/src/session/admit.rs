@@ -15,11 +15,11 @@ use actix_mcp_router::{
 };
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Kept, Running, SessionActor, Way, report::Report};
+use super::{Kept, Running, SessionActor, report::Report};
 use crate::{
     link::{CallEnd, CallLink, StreamRoom},
     listen::Place,
-    outlet::{Accepts, Exchange, Outlet, Verdict},
+    reply_to::{Disposition, ReplyTo},
     token::Token,
 };
 
@@ -35,9 +35,9 @@ pub struct Admit {
     /// What stops the task.
     pub(crate) running: Running,
     /// Where the answer goes.
-    pub(crate) outlet: Outlet,
+    pub(crate) reply_to: ReplyTo,
     /// Told if the request is admitted, with the request back; dropped if the session has answered it.
-    pub(crate) reply: oneshot::Sender<Admission>,
+    pub(crate) admitted: oneshot::Sender<Admission>,
 }
 
 /// A request that was admitted, and what its handler needs.
@@ -77,62 +77,60 @@ impl SessionActor {
         }
         let method = self.router.method(&admit.request.method, self.revision());
         // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
-        let is_second = matches!((&method, &admit.outlet), (Ok(Method::Initialize), Outlet::Exchange(_)));
+        let is_second = matches!((&method, &admit.reply_to), (Ok(Method::Initialize), ReplyTo::Http(_)));
         if !is_second && self.state.is_taken(&admit.request.id) {
-            return self.refuse_duplicate(admit.outlet, &admit.request.id);
+            return self.refuse_duplicate(admit.reply_to, &admit.request.id);
         }
         self.note_batch(&admit);
-        let (request, outlet) = (&admit.request, admit.outlet);
+        let (request, reply_to) = (&admit.request, admit.reply_to);
         match method {
-            Ok(Method::Initialize) => return self.initialize(outlet, request, ctx),
-            Ok(Method::Ping) => return self.answer_empty(outlet, &request.id, Ok(())),
+            Ok(Method::Initialize) => return self.initialize(reply_to, request, ctx),
+            Ok(Method::Ping) => return self.answer_empty(reply_to, &request.id, Ok(())),
             _ => {}
         }
         let Some(peer) = self.peer.clone() else {
-            return self.refuse_unopened(outlet, &request.id, method.err().as_ref());
+            return self.refuse_unopened(reply_to, &request.id, method.err().as_ref());
         };
         match method {
-            Ok(Method::SetLevel) => self.set_level(outlet, request, &peer),
-            Ok(Method::Subscribe) => self.subscribe(outlet, request),
-            Ok(Method::Unsubscribe) => self.unsubscribe(outlet, request),
-            Ok(_) => self.admit(Admit { outlet, ..admit }, peer),
-            Err(error) => self.refuse_method(outlet, &request.id, &error),
+            Ok(Method::SetLevel) => self.set_level(reply_to, request, &peer),
+            Ok(Method::Subscribe) => self.subscribe(reply_to, request),
+            Ok(Method::Unsubscribe) => self.unsubscribe(reply_to, request),
+            Ok(_) => self.admit(Admit { reply_to, ..admit }, peer),
+            Err(error) => self.refuse_method(reply_to, &request.id, &error),
         }
     }
 
     /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
     fn admit_stateless(&mut self, admit: Admit, peer: Arc<Peer>) {
         if self.state.is_taken(&admit.request.id) {
-            return self.refuse_duplicate(admit.outlet, &admit.request.id);
+            return self.refuse_duplicate(admit.reply_to, &admit.request.id);
         }
         self.note_batch(&admit);
-        if matches!(admit.outlet, Outlet::Batch(_)) {
+        if matches!(admit.reply_to, ReplyTo::Batch(_)) {
             // no revision without sessions has batches
             let error =
                 McpError::invalid_request("a request that names its version cannot be part of a batch");
-            return self.refuse(admit.outlet, &admit.request.id, &error, Verdict::Refused);
+            return self.refuse(admit.reply_to, &admit.request.id, &error, Disposition::Refused);
         }
         match self.router.method(&admit.request.method, peer.revision) {
             Ok(_) => self.admit(admit, peer),
-            Err(error) => self.refuse_method(admit.outlet, &admit.request.id, &error),
+            Err(error) => self.refuse_method(admit.reply_to, &admit.request.id, &error),
         }
     }
 
     /// In a batch, an id stays taken until all are answered.
     fn note_batch(&mut self, admit: &Admit) {
-        if let Outlet::Batch(batch) = &admit.outlet {
+        if let ReplyTo::Batch(batch) = &admit.reply_to {
             self.state.take_in(batch, &admit.request.id);
         }
     }
 
     /// Puts the call into the map and lets its task go on.
     fn admit(&mut self, admit: Admit, peer: Arc<Peer>) {
-        let Admit { request, running, outlet, reply, peer: _ } = admit;
-        let commit_after = match &outlet {
-            Outlet::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {
-                Some(self.state.limits.sse_after)
-            }
-            Outlet::Exchange(_) | Outlet::Line | Outlet::Batch(_) => None,
+        let Admit { request, running, reply_to, admitted: task, peer: _ } = admit;
+        let commit_after = match &reply_to {
+            ReplyTo::Http(reply) if reply.accepts.events() => Some(self.state.limits.sse_after),
+            ReplyTo::Http(_) | ReplyTo::Pipe | ReplyTo::Batch(_) => None,
         };
         let room = match &self.pipe {
             Some(pipe) => StreamRoom::of_pipe(pipe.flow().clone()),
@@ -143,32 +141,22 @@ impl SessionActor {
             Ok(listens) => listens,
             Err(too_many) => {
                 let error = McpError::new(ErrorCode::INTERNAL_ERROR, too_many.to_string());
-                return self.refuse(outlet, &request.id, &error, Verdict::Full);
+                return self.refuse(reply_to, &request.id, &error, Disposition::Full);
             }
         };
         let admitted = match self.state.admit(request.id.clone(), Instant::now()) {
             Ok(admitted) => admitted,
-            Err(refused) => return self.refuse_call(refused, outlet, &request.id),
+            Err(refused) => return self.refuse_call(refused, reply_to, &request.id),
         };
         let link = Arc::new(CallLink::new(admitted.token(), session.clone(), room));
         let heard = listens.as_ref().map(|place| place.heard().clone());
-        let (outlet, target) = (Way::from(outlet), Target::of(&request));
-        let kept = Kept { running, outlet, target, link: CallEnd(link.clone()), heard };
+        let (reply_to, target) = (Some(reply_to), Target::of(&request));
+        let kept = Kept { running, reply_to, target, link: CallEnd(link.clone()), heard };
         let call = admitted.fill(kept);
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);
         // a task that has gone in between, with its worker, drops the admission, whose report frees the id
-        drop(reply.send(Admission { call, request, peer, link, commit_after, listens, report }));
-    }
-}
-
-impl From<Outlet> for Way {
-    fn from(outlet: Outlet) -> Self {
-        match outlet {
-            Outlet::Exchange(exchange) => Self::Exchange(exchange),
-            Outlet::Line => Self::Line,
-            Outlet::Batch(batch) => Self::Batch(batch),
-        }
+        drop(task.send(Admission { call, request, peer, link, commit_after, listens, report }));
     }
 }
 

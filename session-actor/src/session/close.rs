@@ -7,8 +7,12 @@ use actix_mcp_router::error::{ErrorCode, McpError};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 
-use super::{Kept, Running, SessionActor, Way, finish::refused, streams::RETRY};
-use crate::{outlet::Head, stream::Retry, token::Token};
+use super::{Kept, Running, SessionActor, finish::refused, streams::RETRY};
+use crate::{
+    reply_to::{ReplyTo, ResponseHead},
+    stream::Retry,
+    token::Token,
+};
 
 /// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
 #[derive(Debug, Message)]
@@ -94,11 +98,11 @@ impl SessionActor {
     pub(super) fn end(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
-        for (_, Kept { running, outlet, link, .. }) in calls {
+        for (_, Kept { running, reply_to, link, .. }) in calls {
             drop(link);
-            if let Way::Exchange(exchange) = outlet {
+            if let Some(ReplyTo::Http(reply)) = reply_to {
                 // the client may have gone, and then nobody waits
-                drop(exchange.head.send(Head::Ended));
+                drop(reply.head.send(ResponseHead::Ended));
             }
             self.stop(running, Some("the session has ended".to_owned()));
         }

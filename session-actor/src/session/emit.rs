@@ -6,11 +6,12 @@ use actix::Handler;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{SessionActor, Way};
+use super::SessionActor;
 use crate::{
     link::{CloseStream, Emit},
     queue::Frame,
     replay::EventId,
+    reply_to::ReplyTo,
     stream::{Write, WriteAll},
     token::Token,
 };
@@ -32,7 +33,7 @@ impl SessionActor {
             return;
         }
         self.commit(call);
-        if self.state.call_mut(call).is_some_and(|kept| matches!(kept.outlet, Way::Stream)) {
+        if self.state.call_mut(call).is_some_and(|kept| kept.reply_to.is_none()) {
             return self.send_events(call, frames);
         }
         for frame in frames {
@@ -46,15 +47,15 @@ impl SessionActor {
     pub(super) fn send(&mut self, call: Token, frame: Frame) -> bool {
         self.commit(call);
         let Some(kept) = self.state.call_mut(call) else { return false };
-        match &kept.outlet {
-            Way::Line | Way::Batch(_) if self.pipe.is_some() => self.push_line(frame),
-            Way::Stream => self.send_events(call, iter::once(frame)),
-            Way::Line | Way::Batch(_) | Way::Exchange(_) if frame.droppable => {
+        match &kept.reply_to {
+            Some(ReplyTo::Pipe | ReplyTo::Batch(_)) if self.pipe.is_some() => self.push_to_pipe(frame),
+            None => self.send_events(call, iter::once(frame)),
+            Some(_) if frame.droppable => {
                 kept.link.0.flow().count_dropped();
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
             }
             // MCP 2025-11-25 basic/transports: the standalone stream is where a request of ours may go instead
-            Way::Line | Way::Batch(_) | Way::Exchange(_) => return self.send_standalone(&frame.bytes),
+            Some(_) => return self.send_standalone(&frame.bytes),
         }
         true
     }

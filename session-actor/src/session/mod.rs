@@ -56,9 +56,9 @@ use crate::{
     link::CallEnd,
     listeners::Heard,
     noted::Noted,
-    outlet::Exchange,
     queue::{Frame, Sink},
     registry::{Registered, short},
+    reply_to::ReplyTo,
     state::SessionState,
     stats::Counted,
     stream::{End, StreamActor},
@@ -130,8 +130,8 @@ pub struct SessionHandle {
 pub(crate) struct Kept {
     /// Stops its task.
     running: Running,
-    /// Where its answer goes.
-    outlet: Way,
+    /// Where its answer goes; `None` once it has a stream of its own, whose reader the state knows.
+    reply_to: Option<ReplyTo>,
     /// What it asks for, for the log.
     target: Target,
     /// Its way back, shared with its handler.
@@ -154,18 +154,6 @@ impl Drop for Running {
         // nothing happens to a task that has ended by itself
         self.abort.abort();
     }
-}
-
-/// Where a call's answer goes, once it was admitted.
-enum Way {
-    /// An HTTP exchange without a head.
-    Exchange(Exchange),
-    /// A stream of its own; the state knows its reader.
-    Stream,
-    /// The session's pipe.
-    Line,
-    /// A batch on the pipe.
-    Batch(Arc<crate::outlet::Batch>),
 }
 
 /// A request to the client that waits for `notifications/initialized`.

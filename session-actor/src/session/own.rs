@@ -20,22 +20,22 @@ use tokio::time::Instant;
 
 use super::{SessionActor, SessionHandle};
 use crate::{
-    outlet::{Outlet, Verdict},
+    reply_to::{Disposition, ReplyTo},
     state::{Phase, Refused},
     stats::Counter,
 };
 
 impl SessionActor {
     /// Answers `initialize`, once; a second one changes nothing.
-    pub(super) fn initialize(&mut self, outlet: Outlet, request: &Request, ctx: &mut Context<Self>) {
-        if matches!(outlet, Outlet::Batch(_)) {
+    pub(super) fn initialize(&mut self, reply_to: ReplyTo, request: &Request, ctx: &mut Context<Self>) {
+        if matches!(reply_to, ReplyTo::Batch(_)) {
             // MCP 2025-03-26 basic/lifecycle, Initialization: MUST NOT be part of a batch
             let error = McpError::invalid_request("`initialize` cannot be part of a batch");
-            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
+            return self.refuse(reply_to, &request.id, &error, Disposition::Refused);
         }
         if self.state.phase != Phase::New {
             let error = McpError::invalid_request("the session is already initialized");
-            return self.refuse(outlet, &request.id, &error, Verdict::Refused);
+            return self.refuse(reply_to, &request.id, &error, Disposition::Refused);
         }
         match Opening::read(&request.params, self.router.limits().name_bytes) {
             Ok(client) => {
@@ -44,40 +44,46 @@ impl SessionActor {
                 self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
                 // asked once the session can be found: a shutdown that did not find it has been announced by now
                 if self.hub.is_draining() {
-                    return self.refuse_call(Refused::Draining, outlet, &request.id);
+                    return self.refuse_call(Refused::Draining, reply_to, &request.id);
                 }
-                self.answer_at_once(outlet, encode_result(&request.id, &result), Verdict::Answered(None));
+                self.answer_at_once(
+                    reply_to,
+                    encode_result(&request.id, &result),
+                    Disposition::Answered(None),
+                );
             }
-            Err(error) => self.refuse(outlet, &request.id, &error, Verdict::Answered(Some(error.code))),
+            Err(error) => self.refuse(reply_to, &request.id, &error, Disposition::Answered(Some(error.code))),
         }
     }
 
     /// Answers with an empty result, or with the error.
     // MCP 2025-11-25 basic/utilities/ping and server/utilities/logging: an empty result has no members
-    pub(super) fn answer_empty(&self, outlet: Outlet, id: &RequestId, result: Result<(), McpError>) {
+    pub(super) fn answer_empty(&self, reply_to: ReplyTo, id: &RequestId, result: Result<(), McpError>) {
         match result {
-            Ok(()) => self.answer_at_once(outlet, encode_result(id, &json!({})), Verdict::Answered(None)),
-            Err(error) => self.refuse(outlet, id, &error, Verdict::Answered(Some(error.code))),
+            Ok(()) => {
+                self.answer_at_once(reply_to, encode_result(id, &json!({})), Disposition::Answered(None))
+            }
+            Err(error) => self.refuse(reply_to, id, &error, Disposition::Answered(Some(error.code))),
         }
     }
 
-    pub(super) fn set_level(&self, outlet: Outlet, request: &Request, peer: &Peer) {
+    pub(super) fn set_level(&self, reply_to: ReplyTo, request: &Request, peer: &Peer) {
         let level = Router::parse_level(&request.params);
-        self.answer_empty(outlet, &request.id, level.map(|level| peer.set_level(level)));
+        self.answer_empty(reply_to, &request.id, level.map(|level| peer.set_level(level)));
     }
 
-    pub(super) fn subscribe(&mut self, outlet: Outlet, request: &Request) {
+    pub(super) fn subscribe(&mut self, reply_to: ReplyTo, request: &Request) {
         let result = self.try_subscribe(&request.params);
-        self.answer_empty(outlet, &request.id, result);
+        self.answer_empty(reply_to, &request.id, result);
     }
 
-    pub(super) fn unsubscribe(&mut self, outlet: Outlet, request: &Request) {
+    pub(super) fn unsubscribe(&mut self, reply_to: ReplyTo, request: &Request) {
         let uri = self.router.parse_uri(&request.params);
         let result = uri.map(|uri| {
             self.noted.unsubscribe(&uri);
             self.state.unsubscribe(&uri);
         });
-        self.answer_empty(outlet, &request.id, result);
+        self.answer_empty(reply_to, &request.id, result);
     }
 
     fn try_subscribe(&mut self, params: &Parameters) -> Result<(), McpError> {

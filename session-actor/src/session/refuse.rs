@@ -16,59 +16,65 @@ use bytes::Bytes;
 
 use super::SessionActor;
 use crate::{
-    outlet::{Batch, Head, Outlet, Verdict},
     queue::Frame,
+    reply_to::{Batch, Disposition, ReplyTo, ResponseHead},
     state::Refused,
 };
 
 impl SessionActor {
-    /// Answers through an outlet that was never in flight: refusals, and what the session answers itself.
-    pub(super) fn answer_at_once(&self, outlet: Outlet, json: Bytes, verdict: Verdict) {
-        match outlet {
+    /// Answers a request that was never in flight: refusals, and what the session answers itself.
+    pub(super) fn answer_at_once(&self, reply_to: ReplyTo, json: Bytes, disposition: Disposition) {
+        match reply_to {
             // the client may have gone, and then nobody waits
-            Outlet::Exchange(exchange) => drop(exchange.head.send(Head::Json { json, verdict })),
-            Outlet::Line => self.push_line(Frame::kept(json)),
-            Outlet::Batch(batch) => batch.push(&json),
+            ReplyTo::Http(reply) => drop(reply.head.send(ResponseHead::Json { json, disposition })),
+            ReplyTo::Pipe => self.push_to_pipe(Frame::kept(json)),
+            ReplyTo::Batch(batch) => batch.push(&json),
         }
     }
 
-    pub(super) fn refuse(&self, outlet: Outlet, id: &RequestId, error: &McpError, verdict: Verdict) {
+    pub(super) fn refuse(
+        &self,
+        reply_to: ReplyTo,
+        id: &RequestId,
+        error: &McpError,
+        disposition: Disposition,
+    ) {
         log::debug!(session = self.short(), request:% = id, code = error.code.0; "refused a request: {}", error.message);
-        self.answer_at_once(outlet, encode_error(ErrorId::Given(id), error), verdict);
+        self.answer_at_once(reply_to, encode_error(ErrorId::Given(id), error), disposition);
     }
 
     /// Refuses what is no method here, or for the limits, which come before methods.
-    pub(super) fn refuse_method(&self, outlet: Outlet, id: &RequestId, error: &McpError) {
+    pub(super) fn refuse_method(&self, reply_to: ReplyTo, id: &RequestId, error: &McpError) {
         match self.state.check_room() {
-            Ok(()) => self.refuse(outlet, id, error, Verdict::Answered(Some(error.code))),
-            Err(refused) => self.refuse_call(refused, outlet, id),
+            Ok(()) => self.refuse(reply_to, id, error, Disposition::Answered(Some(error.code))),
+            Err(refused) => self.refuse_call(refused, reply_to, id),
         }
     }
 
     /// Refuses a second request under a live id. The first is not touched.
-    pub(super) fn refuse_duplicate(&self, outlet: Outlet, id: &RequestId) {
+    pub(super) fn refuse_duplicate(&self, reply_to: ReplyTo, id: &RequestId) {
         let error = McpError::invalid_request(format!("request id {id} is already in flight"));
-        match outlet {
+        match reply_to {
             // under the live id every client would fail its first call, so the pipe's error has none: a deliberate
             // deviation from MCP 2025-11-25 basic, Error Responses
-            Outlet::Line | Outlet::Batch(_) => {
+            ReplyTo::Pipe | ReplyTo::Batch(_) => {
                 log::debug!(session = self.short(), request:% = id; "refused a request id that is in flight");
-                self.answer_at_once(outlet, encode_error(self.no_id(), &error), Verdict::Duplicate);
+                self.answer_at_once(reply_to, encode_error(self.no_id(), &error), Disposition::Duplicate);
             }
-            Outlet::Exchange(_) => self.refuse(outlet, id, &error, Verdict::Duplicate),
+            ReplyTo::Http(_) => self.refuse(reply_to, id, &error, Disposition::Duplicate),
         }
     }
 
     /// Refuses what comes before `initialize`; `error` is what is wrong with its method.
-    pub(super) fn refuse_unopened(&self, outlet: Outlet, id: &RequestId, error: Option<&McpError>) {
+    pub(super) fn refuse_unopened(&self, reply_to: ReplyTo, id: &RequestId, error: Option<&McpError>) {
         match error {
             // what a client that knows no handshake asks first: it tells by this error that it needs one
             Some(error) if !self.router.eras().serve_modern() => {
-                self.refuse(outlet, id, error, Verdict::Answered(Some(error.code)));
+                self.refuse(reply_to, id, error, Disposition::Answered(Some(error.code)));
             }
             _ => {
                 let error = McpError::invalid_params(self.how_to_begin());
-                self.refuse(outlet, id, &error, Verdict::Refused);
+                self.refuse(reply_to, id, &error, Disposition::Refused);
             }
         }
     }
@@ -84,19 +90,19 @@ impl SessionActor {
     }
 
     /// Refuses a call that the rules do not admit.
-    pub(super) fn refuse_call(&self, refused: Refused, outlet: Outlet, id: &RequestId) {
-        let (message, verdict) = match refused {
-            Refused::Duplicate => return self.refuse_duplicate(outlet, id),
-            Refused::Draining => ("the server is shutting down".to_owned(), Verdict::Draining),
+    pub(super) fn refuse_call(&self, refused: Refused, reply_to: ReplyTo, id: &RequestId) {
+        let (message, disposition) = match refused {
+            Refused::Duplicate => return self.refuse_duplicate(reply_to, id),
+            Refused::Draining => ("the server is shutting down".to_owned(), Disposition::Draining),
             Refused::Full => {
                 let limit = self.state.limits.in_flight;
-                (format!("too many requests are in flight (the limit is {limit})"), Verdict::Full)
+                (format!("too many requests are in flight (the limit is {limit})"), Disposition::Full)
             }
         };
-        self.refuse(outlet, id, &McpError::new(ErrorCode::INTERNAL_ERROR, message), verdict);
+        self.refuse(reply_to, id, &McpError::new(ErrorCode::INTERNAL_ERROR, message), disposition);
     }
 
-    pub(super) fn push_line(&self, frame: Frame) {
+    pub(super) fn push_to_pipe(&self, frame: Frame) {
         if let Some(pipe) = &self.pipe {
             pipe.push(frame);
         }
@@ -132,7 +138,7 @@ impl Handler<Refuse> for SessionActor {
         let json = encode_error(id, error);
         match refuse.batch {
             Some(batch) => batch.push(&json),
-            None => self.push_line(Frame::kept(json)),
+            None => self.push_to_pipe(Frame::kept(json)),
         }
     }
 }

@@ -9,13 +9,13 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Reader, SessionActor, Way};
+use super::{Reader, SessionActor};
 use crate::{
     budget::Flow,
     limits::Limits,
-    outlet::{Accepts, Exchange, Head},
     queue::{Source, queue},
     replay::{EventId, ReplayLimits},
+    reply_to::{ReplyTo, ResponseHead},
     stats::{Counted, Counter},
     stream::{Hello, Prime, StreamActor, StreamClosed, Write, WriteAll},
     token::Token,
@@ -31,22 +31,21 @@ impl SessionActor {
             && self.peer.as_ref().is_some_and(|peer| peer.revision.has(Feature::StreamPolling))
     }
 
-    /// Turns a call's pending exchange into a stream, where the client can read one. Does nothing the second time.
+    /// Turns a call's pending response into a stream, where the client can read one. Does nothing the second time.
     pub(super) fn commit(&mut self, call: Token) {
         let primed = self.has_polling();
         let Some(kept) = self.state.call_mut(call) else { return };
-        match &kept.outlet {
-            Way::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {}
-            Way::Exchange(_) | Way::Stream | Way::Line | Way::Batch(_) => return,
+        if !matches!(&kept.reply_to, Some(ReplyTo::Http(reply)) if reply.accepts.events()) {
+            return;
         }
-        let Way::Exchange(exchange) = std::mem::replace(&mut kept.outlet, Way::Stream) else { return };
+        let Some(ReplyTo::Http(reply)) = kept.reply_to.take() else { return };
         let kept_flow = kept.link.0.flow().clone();
         let make = self.reader_maker(kept_flow, None);
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
         if let Some(events) = events {
             // a client that has gone drops the events, and the stream reports that
-            drop(exchange.head.send(Head::Events(events)));
+            drop(reply.head.send(ResponseHead::Events(events)));
         }
     }
 

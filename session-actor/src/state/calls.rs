@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{Call, SessionState, asks::Ask, in_flight::Claim};
-use crate::{outlet::Batch, replay::EventId, token::Token};
+use crate::{replay::EventId, reply_to::Batch, token::Token};
 
 /// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::{
 
 use actix_mcp_router::id::RequestId;
 
-use crate::outlet::Batch;
+use crate::reply_to::Batch;
 
 /// Fewer ids than this are never searched for those that can go.
 const FEW: usize = 128; // ids
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn batch() -> Arc<Batch> {
-        Batch::in_exchange(oneshot::channel().0)
+        Batch::in_response(oneshot::channel().0)
     }
 
     // C111

@@ -22,8 +22,8 @@ use actix_mcp_router::{
 };
 use actix_mcp_session::{
     budget::Flow,
-    outlet::{Batch, Outlet},
     queue::{Sink, queue},
+    reply_to::{Batch, ReplyTo},
     session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor, Stop},
     task,
 };
@@ -245,8 +245,8 @@ impl Reader<'_> {
                 };
                 let bearings = Bearings { peer, ..Bearings::default() };
                 let (router, sessions) = (self.server.router(), self.server.sessions());
-                let outlet = batch.map_or(Outlet::Line, |batch| Outlet::Batch(batch.clone()));
-                task::serve(self.session, router, sessions, request, outlet, bearings);
+                let reply_to = batch.map_or(ReplyTo::Pipe, |batch| ReplyTo::Batch(batch.clone()));
+                task::serve(self.session, router, sessions, request, reply_to, bearings);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),

@@ -72,7 +72,7 @@ fn put(lines: &mut Vec<u8>, message: &[u8]) {
 mod tests {
     use std::cell::RefCell;
 
-    use actix_mcp_session::{budget::Flow, outlet::Batch, queue::queue, stats::Stats};
+    use actix_mcp_session::{budget::Flow, queue::queue, reply_to::Batch, stats::Stats};
     use futures_util::FutureExt;
 
     use super::*;
