@@ -22,53 +22,53 @@ use crate::stats::Stats;
 
 /// A stream's queues hold at most this many messages: each counts for at least its share of the bytes.
 pub(crate) const MAX_MESSAGES: usize = 256; // messages
-/// A stream that has not moved for this long makes the oldest message go, where nobody closes one that stands still.
-pub(crate) const STILL: Duration = Duration::from_secs(1);
+/// After this long without progress the oldest message is dropped, on streams that are not closed for stalling.
+pub(crate) const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The room of one stream: how much may wait in its queues.
+/// How much may wait in the queues of one stream.
 #[derive(Debug)]
-pub struct Flow {
+pub struct ByteBudget {
     bytes: usize,
     room: Arc<Semaphore>,
-    /// How long the stream may stand still before a message that waits for room goes without.
-    patience: Duration,
-    /// Counts frames that left; unchanged means that the stream stands still.
+    /// How long the stream may stall before a message that waits for room goes without.
+    stall_timeout: Duration,
+    /// Counts frames that left; unchanged means that the stream is stalled.
     moved: AtomicU64,
     /// Counts messages that were dropped.
     dropped: AtomicU64,
-    /// Of the server, which counts them too.
+    /// The server's counters, which count them too.
     stats: Stats,
 }
 
-impl Flow {
+impl ByteBudget {
     /// Room for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
     #[must_use]
     pub fn new(bytes: usize, stats: Stats) -> Arc<Self> {
-        Self::with_patience(bytes, STILL, stats)
+        Self::with_stall_timeout(bytes, STALL_TIMEOUT, stats)
     }
 
-    /// The same for a stream that is closed when it stands still for so long, which gives all room back.
+    /// The same for a stream that is closed when it stalls for this long, which gives all room back.
     ///
     /// A reader is slow in bursts: between it and this queue are the buffers of the connection and of two kernels, which
-    /// ask for more when half of them is empty. What looks still for a second may be read all the time.
+    /// ask for more when half of them is empty. A stream that seems to stall for a second may be read all the time.
     #[must_use]
-    pub(crate) fn with_patience(bytes: usize, patience: Duration, stats: Stats) -> Arc<Self> {
+    pub(crate) fn with_stall_timeout(bytes: usize, stall_timeout: Duration, stats: Stats) -> Arc<Self> {
         // at least a byte a message
         let bytes = bytes.clamp(MAX_MESSAGES, Semaphore::MAX_PERMITS >> 3);
-        Arc::new(Self::of(bytes, patience, stats))
+        Arc::new(Self::of(bytes, stall_timeout, stats))
     }
 
     /// So few bytes that a test can fill them.
     #[cfg(test)]
     pub(crate) fn tiny(bytes: usize) -> Arc<Self> {
-        Arc::new(Self::of(bytes, STILL, Stats::default()))
+        Arc::new(Self::of(bytes, STALL_TIMEOUT, Stats::default()))
     }
 
-    fn of(bytes: usize, patience: Duration, stats: Stats) -> Self {
+    fn of(bytes: usize, stall_timeout: Duration, stats: Stats) -> Self {
         Self {
             bytes,
             room: Arc::new(Semaphore::new(bytes)),
-            patience,
+            stall_timeout,
             moved: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             stats,
@@ -120,7 +120,7 @@ impl Flow {
         Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
     }
 
-    /// Waits for room; gives up, without any, when the stream stands still. Where there is room, it lets others run now and
+    /// Waits for room; gives up, without any, when the stream stalls. Where there is room, it lets others run now and
     /// then: of a stream that nobody reads, all room comes back at once.
     ///
     /// # Cancellation
@@ -136,7 +136,7 @@ impl Flow {
         let mut acquire = std::pin::pin!(self.room.clone().acquire_many_owned(self.share(bytes)));
         loop {
             let before = self.moved.load(Ordering::Relaxed);
-            match tokio::time::timeout(self.patience, acquire.as_mut()).await {
+            match tokio::time::timeout(self.stall_timeout, acquire.as_mut()).await {
                 Ok(permit) => return Room(permit.ok()),
                 Err(_) if self.moved.load(Ordering::Relaxed) == before => return Room(None),
                 Err(_) => {}

@@ -39,7 +39,7 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
-    budget::{Flow, no_room},
+    budget::{ByteBudget, no_room},
     hub::{Full, Hub, Stage},
     limits::Limits,
     listen::{self, Place},
@@ -173,7 +173,7 @@ impl Exchange {
 
     /// Answers with a stream: of what waits, of what the handler says from here on, and of its answer.
     fn stream(self, answered: Option<Reply>) -> ResponseHead {
-        let (sink, source) = queue(self.output.flow().clone());
+        let (sink, source) = queue(self.output.budget().clone());
         self.output.stream_to(&sink);
         let open = self.hub.stats().count(Counter::Streams);
         let Self { handler, hub, stall, cut, .. } = self;
@@ -305,9 +305,9 @@ impl Drop for Handler {
 struct Output {
     state: Mutex<State>,
     /// The room of the stream; made for those that have something to say.
-    flow: OnceLock<Arc<Flow>>,
+    budget: OnceLock<Arc<ByteBudget>>,
     bytes: usize,
-    patience: Duration,
+    stall_timeout: Duration,
     /// Where what is dropped is counted.
     stats: Stats,
     /// Whether the client takes anything but the answer.
@@ -327,9 +327,9 @@ impl Output {
     fn new(limits: &Limits, stats: Stats, takes: bool) -> Self {
         Self {
             state: Mutex::new(State::Waiting(Backlog::default())),
-            flow: OnceLock::new(),
+            budget: OnceLock::new(),
             bytes: limits.queue_bytes,
-            patience: limits.stall,
+            stall_timeout: limits.stall,
             stats,
             takes,
             waker: AtomicWaker::new(),
@@ -340,8 +340,10 @@ impl Output {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn flow(&self) -> &Arc<Flow> {
-        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience, self.stats.clone()))
+    fn budget(&self) -> &Arc<ByteBudget> {
+        self.budget.get_or_init(|| {
+            ByteBudget::with_stall_timeout(self.bytes, self.stall_timeout, self.stats.clone())
+        })
     }
 
     /// Whether something waits for a stream.
@@ -366,11 +368,11 @@ impl Output {
         let mut state = self.lock();
         match &mut *state {
             State::Waiting(_) if !self.takes => {
-                self.flow().count_dropped();
+                self.budget().count_dropped();
                 log::debug!("the client takes no notifications");
             }
             State::Waiting(backlog) => {
-                let gone = backlog.push(Frame { bytes: json, room, droppable }, self.flow());
+                let gone = backlog.push(Frame { bytes: json, room, droppable }, self.budget());
                 drop(state);
                 drop(gone);
                 self.waker.wake();
@@ -393,11 +395,11 @@ impl Link for Output {
         if !self.is_live() {
             return no_room().boxed();
         }
-        self.flow().clone().room(bytes).boxed()
+        self.budget().clone().room(bytes).boxed()
     }
 
     fn try_room(&self, bytes: usize) -> Room {
-        self.flow().try_room(bytes)
+        self.budget().try_room(bytes)
     }
 
     fn emit(&self, json: Bytes, room: Room) {

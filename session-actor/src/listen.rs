@@ -185,7 +185,7 @@ async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
 }
 
 /// Waits for room, which bounds what a reader that stands still is owed; `None` once the subscription ends.
-async fn room(link: &dyn Link, heard: &Heard, bytes: usize, patience: Duration) -> Option<Room> {
+async fn room(link: &dyn Link, heard: &Heard, bytes: usize, pause: Duration) -> Option<Room> {
     loop {
         let ended = std::pin::pin!(heard.ended());
         let Either::Left((room, _)) = select(link.room(bytes), ended).await else { return None };
@@ -198,7 +198,7 @@ async fn room(link: &dyn Link, heard: &Heard, bytes: usize, patience: Duration) 
             return None;
         }
         // it stands still
-        if timeout(patience, heard.ended()).await.is_ok() {
+        if timeout(pause, heard.ended()).await.is_ok() {
             return None;
         }
     }

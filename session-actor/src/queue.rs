@@ -18,7 +18,7 @@ use actix_mcp_router::link::Room;
 use bytes::Bytes;
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
-use crate::budget::{Flow, MAX_MESSAGES};
+use crate::budget::{ByteBudget, MAX_MESSAGES};
 
 /// One message on its way out.
 #[derive(Debug)]
@@ -68,13 +68,13 @@ impl Drop for Gone {
 
 impl Backlog {
     /// Puts a frame in, in the place and the room of those that make way for it: so there is at most one without.
-    pub(crate) fn push(&mut self, mut frame: Frame, flow: &Flow) -> Gone {
+    pub(crate) fn push(&mut self, mut frame: Frame, budget: &ByteBudget) -> Gone {
         let mut gone = Gone::default();
         if frame.droppable && frame.room.0.is_none() {
-            let share = flow.share(frame.bytes.len()) as usize;
+            let share = budget.share(frame.bytes.len()) as usize;
             while gone.room() < share && self.drop_oldest(&mut gone) {
-                if flow.count_dropped() {
-                    gone.limit = Some(flow.limit());
+                if budget.count_dropped() {
+                    gone.limit = Some(budget.limit());
                 }
             }
             let share = share.min(gone.room());
@@ -107,14 +107,14 @@ impl Backlog {
 
 /// Makes the queue of one stream: the session's end and the writer's end.
 #[must_use]
-pub fn queue(flow: Arc<Flow>) -> (Sink, Source) {
-    let shared = Arc::new(Shared { flow, state: Mutex::default() });
+pub fn queue(budget: Arc<ByteBudget>) -> (Sink, Source) {
+    let shared = Arc::new(Shared { budget, state: Mutex::default() });
     (Sink(shared.clone()), Source(shared))
 }
 
 #[derive(Debug)]
 struct Shared {
-    flow: Arc<Flow>,
+    budget: Arc<ByteBudget>,
     state: Mutex<State>,
 }
 
@@ -161,7 +161,7 @@ impl Sink {
             return;
         }
         state.bytes += frame.bytes.len();
-        let gone = state.backlog.push(frame, &self.0.flow);
+        let gone = state.backlog.push(frame, &self.0.budget);
         state.bytes -= gone.bytes;
         state.waiting_since.get_or_insert_with(Instant::now);
         let reader = state.reader.take();
@@ -191,8 +191,8 @@ impl Sink {
 
     /// The stream's room.
     #[must_use]
-    pub fn flow(&self) -> &Arc<Flow> {
-        &self.0.flow
+    pub fn budget(&self) -> &Arc<ByteBudget> {
+        &self.0.budget
     }
 
     /// How many frames wait.
@@ -259,7 +259,7 @@ impl Source {
         state.waiting_since = (!state.backlog.is_empty()).then(Instant::now);
         let watcher = state.watcher.take();
         drop(state);
-        self.0.flow.count_moved();
+        self.0.budget.count_moved();
         if let Some(watcher) = watcher {
             watcher.wake();
         }

@@ -133,7 +133,7 @@ impl SessionActor {
             ReplyTo::Http(_) | ReplyTo::Pipe | ReplyTo::Batch(_) => None,
         };
         let room = match &self.pipe {
-            Some(pipe) => StreamRoom::of_pipe(pipe.flow().clone()),
+            Some(pipe) => StreamRoom::of_pipe(pipe.budget().clone()),
             None => StreamRoom::of_call(&self.state.limits, self.hub.stats().clone()),
         };
         let session = self.address.clone();

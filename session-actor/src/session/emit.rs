@@ -51,7 +51,7 @@ impl SessionActor {
             Some(ReplyTo::Pipe | ReplyTo::Batch(_)) if self.pipe.is_some() => self.push_to_pipe(frame),
             None => self.send_events(call, iter::once(frame)),
             Some(_) if frame.droppable => {
-                kept.link.0.flow().count_dropped();
+                kept.link.0.budget().count_dropped();
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
             }
             // MCP 2025-11-25 basic/transports: the standalone stream is where a request of ours may go instead
@@ -76,11 +76,11 @@ impl SessionActor {
     /// Sends a message of no call on one standalone stream, the newest that has room; `false` if there is none.
     pub(super) fn send_standalone(&mut self, json: &Bytes) -> bool {
         let sent = self.state.emit_standalone(json, Instant::now(), |reader| {
-            reader.sink.is_open() && reader.sink.flow().has_room(json.len())
+            reader.sink.is_open() && reader.sink.budget().has_room(json.len())
         });
         let Some((id, reader)): Option<(EventId, _)> = sent else { return false };
         // counts from here on: a burst is on its way to the queue before any of it is there
-        let room = reader.sink.flow().try_room(json.len());
+        let room = reader.sink.budget().try_room(json.len());
         reader.stream.do_send(Write { id, json: json.clone(), room, droppable: false });
         true
     }

@@ -51,7 +51,7 @@ pub use self::{
 };
 pub(crate) use self::{close::stopped, finish::refused};
 use crate::{
-    budget::Flow,
+    budget::ByteBudget,
     hub::Hub,
     link::CallEnd,
     listeners::Heard,
@@ -188,12 +188,12 @@ impl SessionActor {
         self.peer.as_ref().map_or(Revision::LATEST_HANDSHAKE, |peer| peer.revision)
     }
 
-    fn flow(&self) -> Arc<Flow> {
+    fn budget(&self) -> Arc<ByteBudget> {
         match &self.pipe {
-            Some(pipe) => pipe.flow().clone(),
+            Some(pipe) => pipe.budget().clone(),
             None => {
                 let (limits, stats) = (&self.state.limits, self.hub.stats().clone());
-                Flow::with_patience(limits.queue_bytes, limits.stall, stats)
+                ByteBudget::with_stall_timeout(limits.queue_bytes, limits.stall, stats)
             }
         }
     }

@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{Reader, SessionActor};
 use crate::{
-    budget::Flow,
+    budget::ByteBudget,
     limits::Limits,
     queue::{Source, queue},
     replay::{EventId, ReplayLimits},
@@ -39,8 +39,8 @@ impl SessionActor {
             return;
         }
         let Some(ReplyTo::Http(reply)) = kept.reply_to.take() else { return };
-        let kept_flow = kept.link.0.flow().clone();
-        let make = self.reader_maker(kept_flow, None);
+        let budget = kept.link.0.budget().clone();
+        let make = self.reader_maker(budget, None);
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
         if let Some(events) = events {
@@ -52,13 +52,13 @@ impl SessionActor {
     /// Starts readers: the actor on this side, the events for the other.
     fn reader_maker(
         &self,
-        flow: Arc<Flow>,
+        budget: Arc<ByteBudget>,
         replayed: Option<OwnedSemaphorePermit>,
     ) -> impl FnOnce(Token, EventId, bool, &mut Option<Source>) -> Reader + use<> {
         let (stall, session) = (self.state.limits.stall, self.address.clone());
         let open: Counted = self.hub.stats().count(Counter::Streams);
         move |token, first, primed, events| {
-            let (sink, source) = queue(flow);
+            let (sink, source) = queue(budget);
             let stream = StreamActor::new(token, session, sink.clone(), stall, open, replayed).start();
             // browsers and proxies show a response once it has a body
             if primed {
@@ -126,7 +126,7 @@ impl Handler<OpenStream> for SessionActor {
             return Err(NoStream::Draining);
         }
         let primed = self.has_polling();
-        let make = self.reader_maker(self.flow(), None);
+        let make = self.reader_maker(self.budget(), None);
         let mut events = None;
         self.state
             .open_standalone(primed, Instant::now(), |token, first| make(token, first, primed, &mut events));
@@ -167,16 +167,16 @@ impl Handler<Resume> for SessionActor {
     type Result = Result<Source, NotResumed>;
 
     fn handle(&mut self, resume: Resume, ctx: &mut Self::Context) -> Self::Result {
-        // what the running call still sends holds room of its own flow; nothing sends on a stream without one
-        let flow = self
+        // what the running call still sends holds room of its own budget; nothing sends on a stream without one
+        let budget = self
             .state
             .call_of(resume.last)
             .and_then(|call| self.state.call_mut(call))
-            .map(|kept| kept.link.0.flow().clone());
+            .map(|kept| kept.link.0.budget().clone());
         let replayed = self.room_to_replay(resume.last)?;
         // a client whose stream breaks again before an event came has an id to come back with
         let primed = self.has_polling();
-        let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), None);
+        let make = self.reader_maker(budget.unwrap_or_else(|| self.budget()), None);
         let mut live = None;
         let mut events = None;
         let resumed = self.state.resume(resume.last, Instant::now(), |token, _| {
@@ -196,7 +196,7 @@ impl Handler<Resume> for SessionActor {
             return Ok(events);
         }
         // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
-        let make = self.reader_maker(self.flow(), replayed);
+        let make = self.reader_maker(self.budget(), replayed);
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, primed, &mut events);
         write_kept(&reader.stream, resumed.events);

@@ -21,7 +21,7 @@ use actix_mcp_router::{
     peer::Peer,
 };
 use actix_mcp_session::{
-    budget::Flow,
+    budget::ByteBudget,
     queue::{Sink, queue},
     reply_to::{Batch, ReplyTo},
     session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor, Stop},
@@ -96,7 +96,7 @@ impl Server {
     ) -> io::Result<()> {
         self.check_data()?;
         let limits = self.limits().clone();
-        let (pipe, source) = queue(Flow::new(limits.queue_bytes, self.sessions().stats().clone()));
+        let (pipe, source) = queue(ByteBudget::new(limits.queue_bytes, self.sessions().stats().clone()));
         let opening = Opening {
             router: self.router().clone(),
             sessions: self.sessions().clone(),
