@@ -40,7 +40,7 @@ use tracing::Instrument;
 
 use crate::{
     budget::{ByteBudget, no_room},
-    hub::{Full, Hub, Stage},
+    hub::{Full, Hub, ShutdownStage},
     limits::Limits,
     listen::{self, Place},
     queue::{Backlog, Frame, Sink, queue},
@@ -158,7 +158,7 @@ impl Exchange {
         // asked after the handler, which may have used up what the task may do in one go
         let mut silence: Option<Pin<Box<Unconstrained<Sleep>>>> =
             commits.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
-        let mut closed = Box::pin(unconstrained(self.hub.reached(Stage::Closed)));
+        let mut closed = Box::pin(unconstrained(self.hub.reached(ShutdownStage::Closed)));
         poll_fn(|cx| {
             if let Poll::Ready(step) = step(handler, output, commits, cx) {
                 return Poll::Ready(step);
@@ -234,7 +234,7 @@ impl Writer {
                 biased;
                 reply = poll_fn(|cx| self.handler.poll(cx)) => Some(reply),
                 () = broken.as_mut() => None,
-                () = unconstrained(self.hub.reached(Stage::Closed)) => Some(self.cut.reply()),
+                () = unconstrained(self.hub.reached(ShutdownStage::Closed)) => Some(self.cut.reply()),
             },
         };
         drop(self.handler);

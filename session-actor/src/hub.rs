@@ -23,8 +23,8 @@ use crate::{
     stats::{Counted, Counter, Stats},
 };
 
-/// As many cancelled exchanges clean up at once; one more is dropped at once.
-const GRACES_MAX: usize = 1024;
+/// The most cancelled exchanges that clean up at the same time; one more has no grace.
+const MAX_GRACES: usize = 1024;
 
 /// What the sessions of one server share. A session holds it, and so does a request without a session.
 pub(crate) struct Hub<S> {
@@ -37,7 +37,7 @@ pub(crate) struct Hub<S> {
     /// The way to other nodes; set once, before the server runs.
     bus: OnceLock<Box<dyn Bus>>,
     /// How far the server's shutdown has come.
-    stage: watch::Sender<Stage>,
+    stage: watch::Sender<ShutdownStage>,
     /// Bounds the cancelled exchanges that still have their grace.
     graces: Arc<Semaphore>,
     stats: Stats,
@@ -45,7 +45,7 @@ pub(crate) struct Hub<S> {
 
 /// How far a server's shutdown has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum ShutdownStage {
     Open,
     /// Nothing new is taken, what lasts as long as its client likes ends, and what runs has the drain time.
     Draining,
@@ -71,8 +71,8 @@ impl<S> Hub<S> {
             listeners: Arc::default(),
             listens: AtomicUsize::new(listens),
             bus: OnceLock::new(),
-            stage: watch::Sender::new(Stage::Open),
-            graces: Arc::new(Semaphore::new(GRACES_MAX)),
+            stage: watch::Sender::new(ShutdownStage::Open),
+            graces: Arc::new(Semaphore::new(MAX_GRACES)),
             stats: Stats::default(),
         }
     }
@@ -143,23 +143,23 @@ impl<S> Hub<S> {
     pub(crate) fn grace(&self) -> Option<OwnedSemaphorePermit> {
         let place = self.graces.clone().try_acquire_owned().ok();
         if place.is_none() {
-            log::warn!("a cancelled call has no grace: too many have (the limit is {GRACES_MAX})");
+            log::warn!("a cancelled call has no grace: too many have (the limit is {MAX_GRACES})");
         }
         place
     }
 
     /// Whether the server shuts down.
     pub(crate) fn is_draining(&self) -> bool {
-        *self.stage.borrow() != Stage::Open
+        *self.stage.borrow() != ShutdownStage::Open
     }
 
     /// Lets the shutdown go on to this stage.
-    pub(crate) fn enter(&self, stage: Stage) {
+    pub(crate) fn enter(&self, stage: ShutdownStage) {
         self.stage.send_replace(stage);
     }
 
     /// Waits until the shutdown has come so far.
-    pub(crate) async fn reached(&self, stage: Stage) {
+    pub(crate) async fn reached(&self, stage: ShutdownStage) {
         // the sender is in the hub, which is held
         drop(self.stage.subscribe().wait_for(|now| *now >= stage).await);
     }

@@ -20,20 +20,20 @@ use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
     bus::{Bus, Node},
-    hub::{Hub, Stage},
+    hub::{Hub, ShutdownStage},
     session::{Changed, Close, Drain, SessionActor, Stop},
     stats::{Counter, Stats},
 };
 pub use crate::{hub::Full, session::SessionHandle};
 
-/// How long streams have to be read to their end, at least, when the calls have used up the drain time.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long clients have, at least, to read their streams to the end when the calls have used up the drain time.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The most sessions at once, by default.
-pub const SESSIONS_MAX: usize = 100_000;
+pub const MAX_SESSIONS: usize = 100_000;
 
 /// The most subscriptions at once, by default.
-pub const LISTENS_MAX: usize = 50_000;
+pub const MAX_LISTENS: usize = 50_000;
 
 /// The sessions of one server.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct WeakSessions(Weak<Hub<SessionHandle>>);
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self::new(SESSIONS_MAX)
+        Self::new(MAX_SESSIONS)
     }
 }
 
@@ -53,7 +53,7 @@ impl Sessions {
     /// At most `limit` sessions, beside as many requests that are sessions of their own.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self(Arc::new(Hub::new(limit, LISTENS_MAX)))
+        Self(Arc::new(Hub::new(limit, MAX_LISTENS)))
     }
 
     /// What they share.
@@ -130,15 +130,16 @@ impl Sessions {
     /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless that takes too long.
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
-        self.0.enter(Stage::Draining);
+        self.0.enter(ShutdownStage::Draining);
         self.0.listeners().end();
         let mut waiting = Vec::new();
         for session in self.addrs(|_| true) {
             let (done, drained) = oneshot::channel();
-            session.do_send(Drain { done, deaf: false });
+            session.do_send(Drain { done, input_closed: false });
             waiting.push(drained);
         }
-        let (calls, listens) = (self.stats().no(Counter::Exchanges), self.stats().no(Counter::Listens));
+        let (calls, listens) =
+            (self.stats().wait_for_zero(Counter::Exchanges), self.stats().wait_for_zero(Counter::Listens));
         let ended = async { tokio::join!(join_all(waiting), calls, listens) };
         if tokio::time::timeout(time, ended).await.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are stopped");
@@ -146,17 +147,17 @@ impl Sessions {
         for session in self.addrs(|_| true) {
             session.do_send(Stop);
         }
-        self.0.enter(Stage::Closed);
+        self.0.enter(ShutdownStage::Closed);
         // a stream's writer lives on its session's worker, which stops at once if it has no connection of its own
-        let end = end.max(Instant::now() + LAST_WORDS);
-        if tokio::time::timeout_at(end, self.stats().no(Counter::Streams)).await.is_err() {
+        let end = end.max(Instant::now() + FLUSH_TIMEOUT);
+        if tokio::time::timeout_at(end, self.stats().wait_for_zero(Counter::Streams)).await.is_err() {
             log::warn!("streams whose readers stand still are cut off");
         }
     }
 
     /// Waits until a drain is over: whatever a client still sends then is for nobody.
     pub async fn ended(&self) {
-        self.0.reached(Stage::Closed).await;
+        self.0.reached(ShutdownStage::Closed).await;
     }
 
     fn addrs(&self, wanted: impl Fn(&SessionHandle) -> bool) -> Vec<Addr<SessionActor>> {
@@ -179,7 +180,7 @@ impl WeakSessions {
 
     /// Whether these are the sessions of the same server.
     #[must_use]
-    pub fn is(&self, sessions: &Sessions) -> bool {
+    pub fn ptr_eq(&self, sessions: &Sessions) -> bool {
         std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&sessions.0))
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::{Held, SessionActor};
 use crate::{
-    limits::ASK_TIMEOUT_MAX,
+    limits::MAX_CLIENT_REQUEST_TIMEOUT,
     link::{Ask, Withdraw},
     queue::Frame,
     state::{self, Phase},
@@ -37,7 +37,10 @@ impl Handler<Ask> for SessionActor {
             log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
             return drop(reply.send(Err(AskError::TimedOut)));
         }
-        let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
+        let timeout = question
+            .timeout
+            .unwrap_or(self.state.limits.client_request_timeout)
+            .min(MAX_CLIENT_REQUEST_TIMEOUT);
         let due = Instant::now() + timeout;
         let id = match self.state.ask(state::Ask { call, nth, due, reply }) {
             Ok(id) => id,
@@ -62,7 +65,7 @@ impl Handler<Ask> for SessionActor {
 
 impl SessionActor {
     fn may_ask(&self, call: Token, question: &Question) -> Result<(), AskError> {
-        if self.deaf || !self.state.is_in_flight(call) {
+        if self.input_closed || !self.state.is_in_flight(call) {
             return Err(AskError::Gone);
         }
         let Some(peer) = &self.peer else { return Err(AskError::Gone) };

@@ -133,7 +133,7 @@ pub struct Drain {
     /// Told when nothing is in flight.
     pub done: oneshot::Sender<()>,
     /// The client can answer nothing any more: what waits for it is told so.
-    pub deaf: bool,
+    pub input_closed: bool,
 }
 
 impl Handler<Drain> for SessionActor {
@@ -149,8 +149,8 @@ impl Handler<Drain> for SessionActor {
         for heard in self.state.calls().filter_map(|kept| kept.heard.as_ref()) {
             heard.end();
         }
-        if drain.deaf {
-            self.deaf = true;
+        if drain.input_closed {
+            self.input_closed = true;
             self.state.drop_asks();
             self.held.clear();
         }

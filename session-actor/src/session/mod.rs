@@ -101,7 +101,7 @@ pub struct SessionActor {
     /// Told when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
-    deaf: bool,
+    input_closed: bool,
     /// The timer that sends waiting notices; there is one while some wait.
     flush: Option<SpawnHandle>,
     /// Counts the session.

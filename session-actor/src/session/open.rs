@@ -70,7 +70,7 @@ impl SessionActor {
             graces: None,
             replays: None,
             drained: Vec::new(),
-            deaf: false,
+            input_closed: false,
             flush: None,
             _open: open,
         });

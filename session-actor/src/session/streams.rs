@@ -209,7 +209,7 @@ impl SessionActor {
     /// client that comes back many times and reads nothing would have as many copies of it written.
     fn room_to_replay(&mut self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
         let Some(bytes) = self.state.bytes_after_end(last) else { return Ok(None) };
-        let bytes = u32::try_from(bytes.max(REPLAY_SHARE)).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(bytes.max(MIN_REPLAY_BYTES)).unwrap_or(u32::MAX);
         let limit = replays_limit(&self.state.limits);
         let replays = self.replays.get_or_insert_with(|| Arc::new(Semaphore::new(limit))).clone();
         replays.try_acquire_many_owned(bytes).map(Some).map_err(|_| NotResumed::TooMuch { limit })
@@ -217,13 +217,13 @@ impl SessionActor {
 }
 
 /// A reader of a stream that has ended counts for at least this much.
-const REPLAY_SHARE: usize = 1024; // bytes
+const MIN_REPLAY_BYTES: usize = 1024; // bytes
 
 /// How much may be on its way to readers of streams that have ended, in bytes: as much as all standalone streams could
 /// replay at once.
 fn replays_limit(limits: &Limits) -> usize {
     let streams = limits.streams.max(1);
-    limits.replay.bytes.max(REPLAY_SHARE).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
+    limits.replay.bytes.max(MIN_REPLAY_BYTES).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
 }
 
 fn write_kept(stream: &actix::Addr<StreamActor>, events: Vec<(EventId, bytes::Bytes)>) {

@@ -219,7 +219,7 @@ async fn a_session_is_silent_once_the_grace_of_its_cancelled_call_is_over() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     client.notify(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     let (done, mut drained) = oneshot::channel();
-    client.session.do_send(super::Drain { done, deaf: false });
+    client.session.do_send(super::Drain { done, input_closed: false });
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(drained.try_recv().is_err(), "it has its grace");
     // long before it ends for being idle

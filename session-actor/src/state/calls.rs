@@ -149,7 +149,7 @@ impl<C, R> SessionState<C, R> {
         if !self.is_in_flight(ask.call) {
             return Err((ask, AskError::Gone));
         }
-        let limit = self.limits.asks;
+        let limit = self.limits.client_requests;
         if self.asks.len() >= limit {
             return Err((ask, AskError::TooMany { limit }));
         }

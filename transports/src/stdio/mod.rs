@@ -105,7 +105,7 @@ impl Server {
             pipe: Some(pipe.clone()),
         };
         let (session, _) = SessionActor::open(opening).map_err(io::Error::other)?;
-        let session = Closing(session);
+        let session = CloseOnDrop(session);
         let more = Rc::new(Cell::new(false));
         let mut writer = actix_rt::spawn(write_lines(source, output, more.clone()));
         let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more, skipped: Cell::new(0) };
@@ -144,7 +144,7 @@ async fn drain(
 ) -> io::Result<()> {
     let deadline = Instant::now() + time;
     let (done, drained) = oneshot::channel();
-    session.do_send(Drain { done, deaf: true });
+    session.do_send(Drain { done, input_closed: true });
     tokio::select! {
         drained = timeout_at(deadline, drained) => if drained.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are stopped");
@@ -181,9 +181,9 @@ fn gone(error: io::Error) -> io::Result<()> {
 }
 
 /// Ends the session even if the future that serves it is dropped.
-struct Closing(Addr<SessionActor>);
+struct CloseOnDrop(Addr<SessionActor>);
 
-impl Drop for Closing {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.do_send(Close);
     }

@@ -185,7 +185,7 @@ impl Endpoint {
             }
         })?;
         // ends the session unless its client has learnt its id
-        let unborn = Unborn(Some(session.clone()));
+        let closing = CloseOnDrop(Some(session.clone()));
         let request_id = message.id.clone();
         let head = self.serve_request(&session, request, accepts, message).await.ok();
         let opened =
@@ -193,7 +193,7 @@ impl Endpoint {
         let mut response = self.answer(head, accepts, Some(&request_id)).await;
         if opened && let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(headers::SESSION_ID, id);
-            unborn.keep();
+            closing.keep();
         }
         Ok(response)
     }
@@ -257,15 +257,15 @@ fn is_initialize(message: &Request) -> bool {
 }
 
 /// A session whose id nobody knows yet.
-struct Unborn(Option<Addr<SessionActor>>);
+struct CloseOnDrop(Option<Addr<SessionActor>>);
 
-impl Unborn {
+impl CloseOnDrop {
     fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Unborn {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         if let Some(session) = &self.0 {
             session.do_send(Close);

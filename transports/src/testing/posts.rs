@@ -191,11 +191,11 @@ impl Posts {
         self.session.send(Resume { last }).await.expect("the session has ended").ok().map(Stream)
     }
 
-    /// Lets running calls end and admits no more; resolves when nothing is in flight. `deaf` says that the client answers
+    /// Lets running calls end and admits no more; resolves when nothing is in flight. `input_closed` says that the client answers
     /// nothing any more.
-    pub async fn drain(&self, deaf: bool) {
+    pub async fn drain(&self, input_closed: bool) {
         let (done, drained) = oneshot::channel();
-        self.session.do_send(Drain { done, deaf });
+        self.session.do_send(Drain { done, input_closed });
         drained.await.expect("the session has ended");
     }
 
