@@ -55,7 +55,7 @@ const HELLO: Bytes = Bytes::from_static(b":\n\n");
 
 /// A request that is served by itself.
 pub struct Exchange {
-    handler: Handler,
+    handler: CallFuture,
     output: Arc<Output>,
     accepts: Accepts,
     hub: Arc<Hub<SessionHandle>>,
@@ -74,7 +74,7 @@ impl fmt::Debug for Exchange {
 enum Step {
     Answer(Reply),
     /// It has something to say, or has been silent for so long that whoever waits should see that it lives.
-    Commit,
+    Stream,
     /// The server's shutdown does not wait for it any longer.
     Closed,
 }
@@ -117,7 +117,7 @@ impl Exchange {
             Some(place) => listen::serve(place, router, request, origin),
             None => router.dispatch(request, origin).boxed_local(),
         };
-        let handler = Handler {
+        let handler = CallFuture {
             future: Some(future),
             cancelled,
             output: output.clone(),
@@ -136,7 +136,7 @@ impl Exchange {
     /// Dropping the future cancels the request.
     pub async fn head(mut self) -> ResponseHead {
         let reply = match self.step().await {
-            Step::Commit => return self.stream(None),
+            Step::Stream => return self.stream(None),
             Step::Closed => self.cut.reply(),
             Step::Answer(reply) => reply,
         };
@@ -148,23 +148,23 @@ impl Exchange {
 
     /// Polls the handler until it is known how to answer.
     async fn step(&mut self) -> Step {
-        let commits = self.accepts.events();
+        let streams = self.accepts.events();
         let (handler, output) = (&mut self.handler, &self.output);
         // a handler that never waits needs no timer
-        let first = poll_fn(|cx| Poll::Ready(step(handler, output, commits, cx))).await;
+        let first = poll_fn(|cx| Poll::Ready(poll_step(handler, output, streams, cx))).await;
         if let Poll::Ready(step) = first {
             return step;
         }
         // asked after the handler, which may have used up what the task may do in one go
         let mut silence: Option<Pin<Box<Unconstrained<Sleep>>>> =
-            commits.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
+            streams.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
         let mut closed = Box::pin(unconstrained(self.hub.reached(ShutdownStage::Closed)));
         poll_fn(|cx| {
-            if let Poll::Ready(step) = step(handler, output, commits, cx) {
+            if let Poll::Ready(step) = poll_step(handler, output, streams, cx) {
                 return Poll::Ready(step);
             }
             if silence.as_mut().is_some_and(|silence| silence.as_mut().poll(cx).is_ready()) {
-                return Poll::Ready(Step::Commit);
+                return Poll::Ready(Step::Stream);
             }
             closed.as_mut().poll(cx).map(|()| Step::Closed)
         })
@@ -183,11 +183,11 @@ impl Exchange {
     }
 }
 
-fn step(handler: &mut Handler, output: &Output, commits: bool, cx: &mut Context<'_>) -> Poll<Step> {
+fn poll_step(handler: &mut CallFuture, output: &Output, streams: bool, cx: &mut Context<'_>) -> Poll<Step> {
     output.waker.register(cx.waker());
     match handler.poll(cx) {
         Poll::Ready(reply) => Poll::Ready(Step::Answer(reply)),
-        Poll::Pending if commits && output.waits() => Poll::Ready(Step::Commit),
+        Poll::Pending if streams && output.waits() => Poll::Ready(Step::Stream),
         Poll::Pending => Poll::Pending,
     }
 }
@@ -207,7 +207,7 @@ impl Cut {
 
 /// Writes the stream of one exchange.
 struct Writer {
-    handler: Handler,
+    handler: CallFuture,
     sink: Sink,
     hub: Arc<Hub<SessionHandle>>,
     stall: Duration,
@@ -259,7 +259,7 @@ async fn stands_still(sink: &Sink, stall: Duration) {
 }
 
 /// The handler's future. Dropped before its end, it is cancelled.
-struct Handler {
+struct CallFuture {
     future: Option<LocalBoxFuture<'static, Reply>>,
     cancelled: Cancelled,
     output: Arc<Output>,
@@ -269,7 +269,7 @@ struct Handler {
     counted: Option<(Counted, Counted)>,
 }
 
-impl Handler {
+impl CallFuture {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
         let Some(future) = &mut self.future else { return Poll::Pending };
         let reply = std::task::ready!(future.as_mut().poll(cx));
@@ -279,7 +279,7 @@ impl Handler {
     }
 }
 
-impl Drop for Handler {
+impl Drop for CallFuture {
     fn drop(&mut self) {
         // whatever of it runs elsewhere reaches nobody from here on
         self.output.end();

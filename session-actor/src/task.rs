@@ -55,7 +55,7 @@ pub fn serve(
         let task = async move {
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
-            let (report, commit_after) = (admission.report, admission.commit_after);
+            let (report, stream_after) = (admission.report, admission.stream_after);
             // nothing of an author's runs in a request to listen
             let running = admission.listens.is_none().then(|| sessions.stats().count(Counter::InFlight));
             let origin = Origin {
@@ -66,7 +66,7 @@ pub fn serve(
                 http: bearings.http,
             };
             let mut reply = std::pin::pin!(work(&router, admission.request, origin, admission.listens));
-            let reply = match commit_after {
+            let reply = match stream_after {
                 None => reply.await,
                 // a handler that never waits needs no timer
                 Some(silence) => match poll_immediate(reply.as_mut()).await {
@@ -74,7 +74,7 @@ pub fn serve(
                     None => match select(reply.as_mut(), Box::pin(unconstrained(sleep(silence)))).await {
                         Either::Left((reply, _)) => reply,
                         Either::Right(_) => {
-                            report.commit();
+                            report.start_stream();
                             reply.await
                         }
                     },

@@ -52,7 +52,7 @@ pub struct Admission {
     /// The way back to the session.
     pub link: Arc<dyn Link>,
     /// After what silence the answer becomes a stream; `None` where it cannot.
-    pub commit_after: Option<Duration>,
+    pub stream_after: Option<Duration>,
     /// Its place, where it is a request to listen.
     pub(crate) listens: Option<Place>,
     /// Reports the call's end, even if nobody takes the admission.
@@ -128,7 +128,7 @@ impl SessionActor {
     /// Puts the call into the map and lets its task go on.
     fn admit(&mut self, admit: Admit, peer: Arc<Peer>) {
         let Admit { request, running, reply_to, admitted: task, peer: _ } = admit;
-        let commit_after = match &reply_to {
+        let stream_after = match &reply_to {
             ReplyTo::Http(reply) if reply.accepts.events() => Some(self.state.limits.sse_after),
             ReplyTo::Http(_) | ReplyTo::Pipe | ReplyTo::Batch(_) => None,
         };
@@ -156,7 +156,7 @@ impl SessionActor {
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);
         // a task that has gone in between, with its worker, drops the admission, whose report frees the id
-        drop(task.send(Admission { call, request, peer, link, commit_after, listens, report }));
+        drop(task.send(Admission { call, request, peer, link, stream_after, listens, report }));
     }
 }
 

@@ -27,7 +27,7 @@ impl Handler<Ask> for SessionActor {
     fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) {
         let Ask { call, nth, question, room, reply } = ask;
         // what the handler sent before its question goes before it
-        self.fetch(call);
+        self.flush_outbox(call);
         if let Err(error) = self.may_ask(call, &question) {
             // the asker may have gone
             return drop(reply.send(Err(error)));

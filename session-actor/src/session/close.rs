@@ -23,7 +23,7 @@ impl Handler<Close> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, _: Close, ctx: &mut Self::Context) {
-        self.end(ctx);
+        self.close(ctx);
     }
 }
 
@@ -48,10 +48,10 @@ impl Handler<Stop> for SessionActor {
         for call in self.state.calls_in_flight() {
             self.log_stopped(call);
             if let Some(running) = self.finish(call, |id| refused(id, &stopped())) {
-                self.stop(running, Some(SHUTTING_DOWN.to_owned()));
+                self.cancel_task(running, Some(SHUTTING_DOWN.to_owned()));
             }
         }
-        self.end(ctx);
+        self.close(ctx);
     }
 }
 
@@ -70,7 +70,7 @@ impl SessionActor {
     ///
     /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
     /// `true` if it has one.
-    pub(super) fn stop(&mut self, running: Running, reason: Option<String>) -> bool {
+    pub(super) fn cancel_task(&mut self, running: Running, reason: Option<String>) -> bool {
         running.cancelled.fire(reason);
         if !running.cancelled.is_listening() {
             return false;
@@ -95,7 +95,7 @@ impl SessionActor {
     }
 
     /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
-    pub(super) fn end(&mut self, ctx: &mut Context<Self>) {
+    pub(super) fn close(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
         for (_, Kept { running, reply_to, link, .. }) in calls {
@@ -104,7 +104,7 @@ impl SessionActor {
                 // the client may have gone, and then nobody waits
                 drop(reply.head.send(ResponseHead::Ended));
             }
-            self.stop(running, Some("the session has ended".to_owned()));
+            self.cancel_task(running, Some("the session has ended".to_owned()));
         }
         drop(readers);
         self.held.clear();

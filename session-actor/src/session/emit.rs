@@ -20,19 +20,19 @@ impl Handler<Emit> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, emit: Emit, _: &mut Self::Context) {
-        self.fetch(emit.call);
+        self.flush_outbox(emit.call);
     }
 }
 
 impl SessionActor {
     /// Sends on what waits in a call's outbox, in order.
-    pub(super) fn fetch(&mut self, call: Token) {
+    pub(super) fn flush_outbox(&mut self, call: Token) {
         let Some(link) = self.state.call_mut(call).map(|kept| kept.link.0.clone()) else { return };
         let mut frames = link.take().peekable();
         if frames.peek().is_none() {
             return;
         }
-        self.commit(call);
+        self.start_stream(call);
         if self.state.call_mut(call).is_some_and(|kept| kept.reply_to.is_none()) {
             return self.send_events(call, frames);
         }
@@ -45,7 +45,7 @@ impl SessionActor {
     ///
     /// `false` if the call has nowhere to send it.
     pub(super) fn send(&mut self, call: Token, frame: Frame) -> bool {
-        self.commit(call);
+        self.start_stream(call);
         let Some(kept) = self.state.call_mut(call) else { return false };
         match &kept.reply_to {
             Some(ReplyTo::Pipe | ReplyTo::Batch(_)) if self.pipe.is_some() => self.push_to_pipe(frame),
@@ -93,8 +93,8 @@ impl Handler<CloseStream> for SessionActor {
         if !self.has_polling() || !self.state.is_in_flight(close.call) {
             return;
         }
-        self.fetch(close.call);
-        self.commit(close.call);
+        self.flush_outbox(close.call);
+        self.start_stream(close.call);
         let Some(stream) = self.state.reader_of(close.call) else { return };
         // which ends it, after what was written
         drop(self.state.drop_broken_stream(stream, Instant::now()));

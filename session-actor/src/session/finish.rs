@@ -54,7 +54,7 @@ impl SessionActor {
     /// Takes a call by its answer. Gives its task, which may still run; `None` if it was taken before.
     pub(super) fn finish(&mut self, call: Token, reply: impl FnOnce(&RequestId) -> Reply) -> Option<Running> {
         // what the handler sent before its answer goes before it
-        self.fetch(call);
+        self.flush_outbox(call);
         self.withdraw_all(call);
         let mut code = None;
         let answer = |id: &_| {

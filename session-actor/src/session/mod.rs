@@ -47,7 +47,7 @@ pub use self::{
     notified::Notified,
     open::{OpenError, Opening},
     refuse::Refuse,
-    streams::{Commit, NoStream, NotResumed, OpenStream, Resume},
+    streams::{NoStream, NotResumed, OpenStream, Resume, StartStream},
 };
 pub(crate) use self::{close::stopped, finish::refused};
 use crate::{

@@ -58,7 +58,7 @@ impl SessionActor {
             log::debug!(session = self.short(), request:% = request_id, generation = call.generation(); "the client cancelled a request: {cancellation}");
         });
         // what was sent before the cancel took effect, and the word that our own questions are off
-        self.fetch(call);
+        self.flush_outbox(call);
         self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
         let Kept { running, reply_to, link, .. } = taken.kept;
@@ -69,7 +69,7 @@ impl SessionActor {
             None => drop(taken.reader),
             Some(ReplyTo::Pipe | ReplyTo::Batch(_)) => {}
         }
-        if self.stop(running, cancellation.reason) {
+        if self.cancel_task(running, cancellation.reason) {
             self.cleaning.insert(call);
         }
         self.check_drained();

@@ -122,7 +122,7 @@ impl SessionActor {
             if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
                 let idle = session.state.limits.idle;
                 log::debug!(session = session.short(); "an idle session has expired (the limit is {idle:?})");
-                session.end(ctx);
+                session.close(ctx);
             } else {
                 session.watch_idle(ctx);
             }

@@ -3,7 +3,7 @@
 use actix::WeakAddr;
 use actix_mcp_router::dispatch::Reply;
 
-use super::{Commit, Finished, SessionActor};
+use super::{Finished, SessionActor, StartStream};
 use crate::token::Token;
 
 /// Reports a call's end, whatever it is: without it an id would stay taken for ever.
@@ -28,9 +28,9 @@ impl Report {
     }
 
     /// The call has been silent for so long that whoever waits should see that it lives.
-    pub(crate) fn commit(&self) {
+    pub(crate) fn start_stream(&self) {
         if let Some(session) = self.session.upgrade() {
-            session.do_send(Commit { call: self.call });
+            session.do_send(StartStream { call: self.call });
         }
     }
 

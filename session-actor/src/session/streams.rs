@@ -32,7 +32,7 @@ impl SessionActor {
     }
 
     /// Turns a call's pending response into a stream, where the client can read one. Does nothing the second time.
-    pub(super) fn commit(&mut self, call: Token) {
+    pub(super) fn start_stream(&mut self, call: Token) {
         let primed = self.has_polling();
         let Some(kept) = self.state.call_mut(call) else { return };
         if !matches!(&kept.reply_to, Some(ReplyTo::Http(reply)) if reply.accepts.events()) {
@@ -85,16 +85,16 @@ impl Handler<StreamClosed> for SessionActor {
 /// the call has ended or has a stream.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Commit {
+pub struct StartStream {
     /// The call.
     pub call: Token,
 }
 
-impl Handler<Commit> for SessionActor {
+impl Handler<StartStream> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, commit: Commit, _: &mut Self::Context) {
-        self.commit(commit.call);
+    fn handle(&mut self, start: StartStream, _: &mut Self::Context) {
+        self.start_stream(start.call);
     }
 }
 

@@ -123,7 +123,7 @@ async fn a_session_that_panics_leaves_no_entry_no_handler_and_no_stream() {
     let standalone = client.session.send(OpenStream).await.unwrap().unwrap();
     let pending = client.call(1, "forever");
     let streaming = client.call(2, "forever");
-    let Ok(ResponseHead::Events(stream)) = streaming.await else { panic!("silence commits it to a stream") };
+    let Ok(ResponseHead::Events(stream)) = streaming.await else { panic!("silence makes it a stream") };
     drop(pending);
     let late = client.call(3, "forever");
     tokio::time::sleep(Duration::from_millis(1)).await;
