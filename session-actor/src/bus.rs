@@ -2,9 +2,9 @@
 //!
 //! A server on one node needs nothing of this: its own clients are told without it, and that does not depend on it.
 
-use actix_mcp_router::change::Change;
+use std::{fmt, sync::Arc};
 
-use crate::sessions::WeakSessions;
+use actix_mcp_router::change::Change;
 
 /// Carries the changes of one node to the other nodes of the same server, such as over a message broker.
 ///
@@ -41,16 +41,25 @@ impl<F: Fn(Change) + Send + Sync + 'static> Bus for F {
 }
 
 /// The clients of one node, for its [`Bus`]. It keeps no server alive.
-#[derive(Clone, Debug)]
-pub struct Node(pub(crate) WeakSessions);
+#[derive(Clone)]
+pub struct Node(Arc<dyn Fn(&Change) -> bool + Send + Sync>);
 
 impl Node {
+    /// `tell` tells this node's clients, and is `false` if the server is gone.
+    pub(crate) fn new(tell: impl Fn(&Change) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+
     /// Tells this node's clients of a change that happened on another. It is not published again. Never waits.
     ///
     /// `false` if the server is gone.
     pub fn deliver(&self, change: &Change) -> bool {
-        let Some(sessions) = self.0.upgrade() else { return false };
-        sessions.tell(change);
-        true
+        (self.0)(change)
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").finish_non_exhaustive()
     }
 }

@@ -39,12 +39,14 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
+    budget::{ByteBudget, no_room},
+    hub::{Full, Hub, ShutdownStage},
     limits::Limits,
     listen::{self, Place},
-    outlet::{Accepts, Head, Verdict, event},
-    queue::{Backlog, Flow, Frame, Sink, no_room, queue},
-    session::{refused, stopped},
-    sessions::{Full, Sessions, Stage},
+    queue::{Backlog, Frame, Sink, queue},
+    reply_to::{Accepts, Disposition, ResponseHead, event},
+    session::{SessionHandle, refused, stopped},
+    sessions::Sessions,
     stats::{Counted, Counter, Stats},
 };
 
@@ -53,10 +55,10 @@ const HELLO: Bytes = Bytes::from_static(b":\n\n");
 
 /// A request that is served by itself.
 pub struct Exchange {
-    handler: Handler,
+    handler: CallFuture,
     output: Arc<Output>,
     accepts: Accepts,
-    sessions: Sessions,
+    hub: Arc<Hub<SessionHandle>>,
     sse_after: Duration,
     stall: Duration,
     cut: Cut,
@@ -72,7 +74,7 @@ impl fmt::Debug for Exchange {
 enum Step {
     Answer(Reply),
     /// It has something to say, or has been silent for so long that whoever waits should see that it lives.
-    Commit,
+    Stream,
     /// The server's shutdown does not wait for it any longer.
     Closed,
 }
@@ -92,9 +94,10 @@ impl Exchange {
         accepts: Accepts,
         bearings: Bearings,
     ) -> Result<Self, Full> {
-        let listens = Place::of(sessions, limits, &request, &peer)?;
-        let stats = sessions.stats();
-        let output = Arc::new(Output::new(limits, stats.clone(), accepts != Accepts::Json));
+        let hub = sessions.hub();
+        let listens = Place::of(hub, limits, &request, &peer)?;
+        let stats = hub.stats();
+        let output = Arc::new(Output::new(limits, stats.clone(), accepts.events()));
         let cancelled = Cancelled::default();
         let cut = Cut { id: request.id.clone(), target: Target::of(&request) };
         let origin = Origin {
@@ -107,23 +110,23 @@ impl Exchange {
         // nothing of an author's runs in a request to listen, and its place is counted
         let counted = match &listens {
             Some(_) => None,
-            None => Some((sessions.count_exchange()?, stats.count(Counter::InFlight))),
+            None => Some((hub.count_exchange()?, stats.count(Counter::InFlight))),
         };
         let future = match listens {
             // of its own size: thousands may be open
             Some(place) => listen::serve(place, router, request, origin),
             None => router.dispatch(request, origin).boxed_local(),
         };
-        let handler = Handler {
+        let handler = CallFuture {
             future: Some(future),
             cancelled,
             output: output.clone(),
-            sessions: sessions.clone(),
+            hub: hub.clone(),
             grace: limits.grace,
             counted,
         };
         let (sse_after, stall) = (limits.sse_after, limits.stall);
-        Ok(Self { handler, output, accepts, sessions: sessions.clone(), sse_after, stall, cut })
+        Ok(Self { handler, output, accepts, hub: hub.clone(), sse_after, stall, cut })
     }
 
     /// Waits for how the exchange is answered. A stream is written by a task of its own from then on.
@@ -131,37 +134,37 @@ impl Exchange {
     /// # Cancellation
     ///
     /// Dropping the future cancels the request.
-    pub async fn head(mut self) -> Head {
+    pub async fn head(mut self) -> ResponseHead {
         let reply = match self.step().await {
-            Step::Commit => return self.stream(None),
+            Step::Stream => return self.stream(None),
             Step::Closed => self.cut.reply(),
             Step::Answer(reply) => reply,
         };
         if self.output.waits() {
             return self.stream(Some(reply));
         }
-        Head::Json { json: reply.json, verdict: Verdict::Answered(reply.code) }
+        ResponseHead::Json { json: reply.json, disposition: Disposition::Answered(reply.code) }
     }
 
     /// Polls the handler until it is known how to answer.
     async fn step(&mut self) -> Step {
-        let commits = self.accepts != Accepts::Json;
+        let streams = self.accepts.events();
         let (handler, output) = (&mut self.handler, &self.output);
         // a handler that never waits needs no timer
-        let first = poll_fn(|cx| Poll::Ready(step(handler, output, commits, cx))).await;
+        let first = poll_fn(|cx| Poll::Ready(poll_step(handler, output, streams, cx))).await;
         if let Poll::Ready(step) = first {
             return step;
         }
         // asked after the handler, which may have used up what the task may do in one go
         let mut silence: Option<Pin<Box<Unconstrained<Sleep>>>> =
-            commits.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
-        let mut closed = Box::pin(unconstrained(self.sessions.reached(Stage::Closed)));
+            streams.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
+        let mut closed = Box::pin(unconstrained(self.hub.reached(ShutdownStage::Closed)));
         poll_fn(|cx| {
-            if let Poll::Ready(step) = step(handler, output, commits, cx) {
+            if let Poll::Ready(step) = poll_step(handler, output, streams, cx) {
                 return Poll::Ready(step);
             }
             if silence.as_mut().is_some_and(|silence| silence.as_mut().poll(cx).is_ready()) {
-                return Poll::Ready(Step::Commit);
+                return Poll::Ready(Step::Stream);
             }
             closed.as_mut().poll(cx).map(|()| Step::Closed)
         })
@@ -169,22 +172,22 @@ impl Exchange {
     }
 
     /// Answers with a stream: of what waits, of what the handler says from here on, and of its answer.
-    fn stream(self, answered: Option<Reply>) -> Head {
-        let (sink, source) = queue(self.output.flow().clone());
+    fn stream(self, answered: Option<Reply>) -> ResponseHead {
+        let (sink, source) = queue(self.output.budget().clone());
         self.output.stream_to(&sink);
-        let open = self.sessions.stats().count(Counter::Streams);
-        let Self { handler, sessions, stall, cut, .. } = self;
-        let writer = Writer { handler, sink, sessions, stall, cut, _open: open };
+        let open = self.hub.stats().count(Counter::Streams);
+        let Self { handler, hub, stall, cut, .. } = self;
+        let writer = Writer { handler, sink, hub, stall, cut, _open: open };
         actix_rt::spawn(writer.run(answered).in_current_span());
-        Head::Events(source)
+        ResponseHead::Events(source)
     }
 }
 
-fn step(handler: &mut Handler, output: &Output, commits: bool, cx: &mut Context<'_>) -> Poll<Step> {
+fn poll_step(handler: &mut CallFuture, output: &Output, streams: bool, cx: &mut Context<'_>) -> Poll<Step> {
     output.waker.register(cx.waker());
     match handler.poll(cx) {
         Poll::Ready(reply) => Poll::Ready(Step::Answer(reply)),
-        Poll::Pending if commits && output.waits() => Poll::Ready(Step::Commit),
+        Poll::Pending if streams && output.waits() => Poll::Ready(Step::Stream),
         Poll::Pending => Poll::Pending,
     }
 }
@@ -204,9 +207,9 @@ impl Cut {
 
 /// Writes the stream of one exchange.
 struct Writer {
-    handler: Handler,
+    handler: CallFuture,
     sink: Sink,
-    sessions: Sessions,
+    hub: Arc<Hub<SessionHandle>>,
     stall: Duration,
     cut: Cut,
     /// Counts the stream as open.
@@ -231,7 +234,7 @@ impl Writer {
                 biased;
                 reply = poll_fn(|cx| self.handler.poll(cx)) => Some(reply),
                 () = broken.as_mut() => None,
-                () = unconstrained(self.sessions.reached(Stage::Closed)) => Some(self.cut.reply()),
+                () = unconstrained(self.hub.reached(ShutdownStage::Closed)) => Some(self.cut.reply()),
             },
         };
         drop(self.handler);
@@ -256,17 +259,17 @@ async fn stands_still(sink: &Sink, stall: Duration) {
 }
 
 /// The handler's future. Dropped before its end, it is cancelled.
-struct Handler {
+struct CallFuture {
     future: Option<LocalBoxFuture<'static, Reply>>,
     cancelled: Cancelled,
     output: Arc<Output>,
-    sessions: Sessions,
+    hub: Arc<Hub<SessionHandle>>,
     grace: Duration,
     /// Held until the handler has ended, its grace included.
     counted: Option<(Counted, Counted)>,
 }
 
-impl Handler {
+impl CallFuture {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
         let Some(future) = &mut self.future else { return Poll::Pending };
         let reply = std::task::ready!(future.as_mut().poll(cx));
@@ -276,7 +279,7 @@ impl Handler {
     }
 }
 
-impl Drop for Handler {
+impl Drop for CallFuture {
     fn drop(&mut self) {
         // whatever of it runs elsewhere reaches nobody from here on
         self.output.end();
@@ -285,7 +288,7 @@ impl Drop for Handler {
         if !self.cancelled.is_listening() {
             return;
         }
-        let Some(place) = self.sessions.grace() else { return };
+        let Some(place) = self.hub.grace() else { return };
         let (counted, grace) = (self.counted.take(), self.grace);
         let clean_up = async move {
             if timeout(grace, future).await.is_err() {
@@ -302,9 +305,9 @@ impl Drop for Handler {
 struct Output {
     state: Mutex<State>,
     /// The room of the stream; made for those that have something to say.
-    flow: OnceLock<Arc<Flow>>,
+    budget: OnceLock<Arc<ByteBudget>>,
     bytes: usize,
-    patience: Duration,
+    stall_timeout: Duration,
     /// Where what is dropped is counted.
     stats: Stats,
     /// Whether the client takes anything but the answer.
@@ -324,9 +327,9 @@ impl Output {
     fn new(limits: &Limits, stats: Stats, takes: bool) -> Self {
         Self {
             state: Mutex::new(State::Waiting(Backlog::default())),
-            flow: OnceLock::new(),
+            budget: OnceLock::new(),
             bytes: limits.queue_bytes,
-            patience: limits.stall,
+            stall_timeout: limits.stall,
             stats,
             takes,
             waker: AtomicWaker::new(),
@@ -337,8 +340,10 @@ impl Output {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn flow(&self) -> &Arc<Flow> {
-        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience, self.stats.clone()))
+    fn budget(&self) -> &Arc<ByteBudget> {
+        self.budget.get_or_init(|| {
+            ByteBudget::with_stall_timeout(self.bytes, self.stall_timeout, self.stats.clone())
+        })
     }
 
     /// Whether something waits for a stream.
@@ -363,11 +368,11 @@ impl Output {
         let mut state = self.lock();
         match &mut *state {
             State::Waiting(_) if !self.takes => {
-                self.flow().count_dropped();
+                self.budget().count_dropped();
                 log::debug!("the client takes no notifications");
             }
             State::Waiting(backlog) => {
-                let gone = backlog.push(Frame { bytes: json, room, droppable }, self.flow());
+                let gone = backlog.push(Frame { bytes: json, room, droppable }, self.budget());
                 drop(state);
                 drop(gone);
                 self.waker.wake();
@@ -390,11 +395,11 @@ impl Link for Output {
         if !self.is_live() {
             return no_room().boxed();
         }
-        self.flow().clone().room(bytes).boxed()
+        self.budget().clone().room(bytes).boxed()
     }
 
     fn try_room(&self, bytes: usize) -> Room {
-        self.flow().try_room(bytes)
+        self.budget().try_room(bytes)
     }
 
     fn emit(&self, json: Bytes, room: Room) {

@@ -7,7 +7,7 @@
 //! - `noted`: what has changed, as the registry leaves it for a session
 //! - [`exchange`]: a request that is a session of its own; [`listen`]: the one that lasts, `listeners`: who listens for what
 //! - [`bus`]: how a change reaches the clients of other nodes
-//! - `stream`, [`queue`], [`outlet`], `link`: the ways out
+//! - `stream`, [`queue`], [`reply_to`], `link`: the ways out
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
 //!
@@ -42,24 +42,22 @@
 //! 10. What differs by revision lives in `era`: `no_module_but_era_names_a_revision`,
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
-mod asks;
+pub mod budget;
 pub mod bus;
 pub mod exchange;
-mod in_flight;
+mod hub;
 pub mod limits;
 mod link;
 pub mod listen;
 mod listeners;
 mod noted;
-pub mod outlet;
-mod owed;
 pub mod queue;
+mod registry;
 pub mod replay;
+pub mod reply_to;
 pub mod session;
 pub mod sessions;
 mod state;
-#[cfg(test)]
-mod state_tests;
 pub mod stats;
 mod stream;
 pub mod task;

@@ -10,7 +10,7 @@ pub struct Limits {
     /// Requests in flight, at most; one more is refused. 1 024 by default.
     pub in_flight: usize,
     /// Requests to the client that are open at once, at most. 1 024 by default.
-    pub asks: usize,
+    pub client_requests: usize,
     /// Resource subscriptions of a session, and resources of one request to listen, at most. 1 024 by default.
     pub subscriptions: usize,
     /// Standalone streams, at most. 8 by default.
@@ -20,7 +20,7 @@ pub struct Limits {
     /// What is kept for clients that come back.
     pub replay: ReplayLimits,
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
-    pub ask_timeout: Duration,
+    pub client_request_timeout: Duration,
     /// How long a call over HTTP may be silent before its answer becomes a stream. 200 ms by default.
     pub sse_after: Duration,
     /// How long a cancelled handler that listens may go on. 2 s by default.
@@ -36,18 +36,18 @@ pub struct Limits {
 }
 
 /// The longest a request to the client may stay unanswered, whatever its author asks for.
-pub const ASK_TIMEOUT_MAX: Duration = Duration::from_secs(600);
+pub const MAX_CLIENT_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             in_flight: 1024,
-            asks: 1024,
+            client_requests: 1024,
             subscriptions: 1024,
             streams: 8,
             queue_bytes: 256 * 1024,
             replay: ReplayLimits::default(),
-            ask_timeout: Duration::from_secs(60),
+            client_request_timeout: Duration::from_secs(60),
             sse_after: Duration::from_millis(200),
             grace: Duration::from_secs(2),
             drain: Duration::from_secs(5),

@@ -13,19 +13,57 @@ use std::{
     time::Duration,
 };
 
-use actix::WeakAddr;
+use actix::{Message, WeakAddr};
 use actix_mcp_router::link::{AskError, Asked, Link, Question, Room};
 use bytes::Bytes;
+use bytestring::ByteString;
 use futures_util::future::{BoxFuture, FutureExt};
 use tokio::sync::oneshot;
 
 use crate::{
+    budget::{ByteBudget, no_room},
     limits::Limits,
-    queue::{Backlog, Flow, Frame, no_room},
-    session::{Ask, CloseStream, Emit, SessionActor, Withdraw},
+    queue::{Backlog, Frame},
+    session::SessionActor,
     stats::Stats,
     token::Token,
 };
+
+/// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Emit {
+    pub(crate) call: Token,
+}
+
+/// Ends a call's stream so that the client comes back for the rest. Sent by the call's link; stale once it ended.
+// MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct CloseStream {
+    pub(crate) call: Token,
+}
+
+/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
+/// that its call has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Ask {
+    pub(crate) call: Token,
+    /// Which of the call's questions this is.
+    pub(crate) nth: u64,
+    pub(crate) question: Question,
+    pub(crate) room: Room,
+    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
+}
+
+/// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct Withdraw {
+    pub(crate) call: Token,
+    pub(crate) nth: u64,
+}
 
 /// What a call and its session share.
 #[derive(Debug)]
@@ -44,26 +82,28 @@ pub(crate) struct CallLink {
 pub(crate) struct StreamRoom {
     bytes: usize,
     /// How long a message waits for room.
-    patience: Duration,
+    stall_timeout: Duration,
     /// Where what is dropped is counted.
     stats: Stats,
-    flow: OnceLock<Arc<Flow>>,
+    budget: OnceLock<Arc<ByteBudget>>,
 }
 
 impl StreamRoom {
     /// For a stream of the call's own, which is closed when it stands still for so long.
     pub(crate) fn of_call(limits: &Limits, stats: Stats) -> Self {
-        Self { bytes: limits.queue_bytes, patience: limits.stall, stats, flow: OnceLock::new() }
+        Self { bytes: limits.queue_bytes, stall_timeout: limits.stall, stats, budget: OnceLock::new() }
     }
 
     /// For a call on a pipe, which all calls share.
-    pub(crate) fn of_pipe(flow: Arc<Flow>) -> Self {
-        let stats = flow.stats().clone();
-        Self { bytes: 0, patience: Duration::ZERO, stats, flow: OnceLock::from(flow) }
+    pub(crate) fn of_pipe(budget: Arc<ByteBudget>) -> Self {
+        let stats = budget.stats().clone();
+        Self { bytes: 0, stall_timeout: Duration::ZERO, stats, budget: OnceLock::from(budget) }
     }
 
-    fn flow(&self) -> &Arc<Flow> {
-        self.flow.get_or_init(|| Flow::with_patience(self.bytes, self.patience, self.stats.clone()))
+    fn budget(&self) -> &Arc<ByteBudget> {
+        self.budget.get_or_init(|| {
+            ByteBudget::with_stall_timeout(self.bytes, self.stall_timeout, self.stats.clone())
+        })
     }
 }
 
@@ -79,8 +119,8 @@ impl CallLink {
         Self { call, session, room, outbox: Mutex::default(), asked: AtomicU64::new(0) }
     }
 
-    pub(crate) fn flow(&self) -> &Arc<Flow> {
-        self.room.flow()
+    pub(crate) fn budget(&self) -> &Arc<ByteBudget> {
+        self.room.budget()
     }
 
     fn lock(&self) -> MutexGuard<'_, Outbox> {
@@ -98,7 +138,7 @@ impl CallLink {
             return;
         }
         let wake = outbox.backlog.is_empty();
-        let gone = outbox.backlog.push(frame, self.flow());
+        let gone = outbox.backlog.push(frame, self.budget());
         drop(outbox);
         drop(gone);
         if wake && let Some(session) = self.session.upgrade() {
@@ -132,11 +172,11 @@ impl Link for CallLink {
         if self.lock().ended {
             return no_room().boxed();
         }
-        self.flow().clone().room(bytes).boxed()
+        self.budget().clone().room(bytes).boxed()
     }
 
     fn try_room(&self, bytes: usize) -> Room {
-        self.flow().try_room(bytes)
+        self.budget().try_room(bytes)
     }
 
     fn emit(&self, json: Bytes, room: Room) {

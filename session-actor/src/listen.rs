@@ -29,18 +29,15 @@ use futures_util::future::{Either, FutureExt, LocalBoxFuture, select};
 use tokio::time::timeout;
 
 use crate::{
+    hub::{Full, Hub},
     limits::Limits,
-    listeners::Heard,
-    sessions::{Full, Sessions},
+    listeners::{Heard, Listeners},
     stats::Counted,
 };
 
-/// The most subscriptions at once, by default.
-pub const LISTENS_MAX: usize = 50_000;
-
 /// The place of one subscription among those of its server, taken before anything is looked at.
 pub(crate) struct Place {
-    sessions: Sessions,
+    listeners: Arc<Listeners>,
     heard: Arc<Heard>,
     coalesce: Duration,
     resources: usize,
@@ -55,8 +52,8 @@ impl fmt::Debug for Place {
 
 impl Place {
     /// A place for a request that wants to listen; `None` for any other.
-    pub(crate) fn of(
-        sessions: &Sessions,
+    pub(crate) fn of<S>(
+        hub: &Hub<S>,
         limits: &Limits,
         request: &Request,
         peer: &Peer,
@@ -67,8 +64,8 @@ impl Place {
             return Ok(None);
         }
         Ok(Some(Self {
-            _counted: sessions.count_listen()?,
-            sessions: sessions.clone(),
+            _counted: hub.count_listen()?,
+            listeners: hub.listeners().clone(),
             heard: Arc::default(),
             coalesce: limits.coalesce,
             resources: limits.subscriptions,
@@ -97,7 +94,7 @@ impl Subscription {
         let written = filter.uris.into_iter().map(Change::Resource);
         let asked =
             written.map(|written| (written.normal(), written)).filter(|(normal, asked)| normal != asked);
-        let name = place.sessions.listeners().add(&place.heard, &changes);
+        let name = place.listeners.add(&place.heard, &changes);
         Self { place, name, changes, asked: asked.collect() }
     }
 
@@ -110,7 +107,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.place.sessions.listeners().remove(self.name, &self.changes);
+        self.place.listeners.remove(self.name, &self.changes);
     }
 }
 
@@ -188,7 +185,7 @@ async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
 }
 
 /// Waits for room, which bounds what a reader that stands still is owed; `None` once the subscription ends.
-async fn room(link: &dyn Link, heard: &Heard, bytes: usize, patience: Duration) -> Option<Room> {
+async fn room(link: &dyn Link, heard: &Heard, bytes: usize, pause: Duration) -> Option<Room> {
     loop {
         let ended = std::pin::pin!(heard.ended());
         let Either::Left((room, _)) = select(link.room(bytes), ended).await else { return None };
@@ -201,7 +198,7 @@ async fn room(link: &dyn Link, heard: &Heard, bytes: usize, patience: Duration) 
             return None;
         }
         // it stands still
-        if timeout(patience, heard.ended()).await.is_ok() {
+        if timeout(pause, heard.ended()).await.is_ok() {
             return None;
         }
     }

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Semaphore, oneshot};
 
 use super::*;
+use crate::sessions::Sessions;
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -118,7 +119,7 @@ fn listening(sessions: &Sessions, stream: &Arc<Stream>) -> LocalBoxFuture<'stati
     };
     let claim = Claim::of(&request.params).unwrap();
     let peer = Arc::new(claim.peer(&router).unwrap());
-    let place = Place::of(sessions, &Limits::default(), &request, &peer).unwrap().unwrap();
+    let place = Place::of(sessions.hub(), &Limits::default(), &request, &peer).unwrap().unwrap();
     let origin =
         Origin { peer, link: stream.clone(), cancelled: Cancelled::default(), principal: None, http: None };
     serve(place, &router, request, origin)
@@ -168,12 +169,12 @@ async fn what_there_is_no_room_for_does_not_hold_the_end_up() {
         // the notices wait for others to join them
         tokio::time::sleep(Duration::from_millis(1)).await;
         let start = tokio::time::Instant::now();
-        sessions.listeners().end();
+        sessions.hub().listeners().end();
         let reply: Value = serde_json::from_slice(&task.await.unwrap().json).unwrap();
         assert_eq!(start.elapsed(), Duration::ZERO);
         assert_eq!(reply["result"]["_meta"][SUBSCRIPTION], 7);
         assert_eq!(stream.methods().len(), room);
-        assert!(sessions.listeners().is_empty());
+        assert!(sessions.hub().listeners().is_empty());
     }
 }
 
@@ -198,6 +199,6 @@ async fn a_dropped_subscription_leaves_nothing_and_an_idle_one_is_small() {
     // thousands may be open
     assert!(size_of_val(&*listens) <= 512, "{} bytes", size_of_val(&*listens));
     drop(listens);
-    assert!(sessions.listeners().is_empty());
+    assert!(sessions.hub().listeners().is_empty());
     assert_eq!(sessions.stats().snapshot().listens, 0);
 }

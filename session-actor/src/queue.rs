@@ -1,135 +1,24 @@
 //! The bounded queues between a handler and the bytes of its stream.
 //!
-//! A message holds its [`Room`] from the moment its author was allowed to send it until its bytes leave the last queue, so
-//! the room of a stream bounds all its queues at once, and a message that is dropped anywhere gives its room back.
+//! What bounds them is the stream's byte budget, from which every frame has its room.
 //!
 //! **Invariant:** a frame that must arrive (an answer, a request to the client) is never dropped to make room.
+//!
+//! Read next: `budget`.
 
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use actix_mcp_router::link::Room;
 use bytes::Bytes;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::consume_budget,
-    time::Instant,
-};
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
-use crate::stats::Stats;
-
-/// A message counts for at least this share of a queue, which so holds at most 256 messages.
-const MIN_SHARE: usize = 256; // messages
-/// A stream that has not moved for this long makes the oldest message go, where nobody closes one that stands still.
-const STILL: Duration = Duration::from_secs(1);
-
-/// The room of one stream: how much may wait in its queues.
-#[derive(Debug)]
-pub struct Flow {
-    bytes: usize,
-    room: Arc<Semaphore>,
-    /// How long the stream may stand still before a message that waits for room goes without.
-    patience: Duration,
-    /// Counts frames that left; unchanged means that the stream stands still.
-    moved: AtomicU64,
-    /// Counts messages that were dropped.
-    dropped: AtomicU64,
-    /// Of the server, which counts them too.
-    stats: Stats,
-}
-
-impl Flow {
-    /// Room for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
-    #[must_use]
-    pub fn new(bytes: usize, stats: Stats) -> Arc<Self> {
-        Self::with_patience(bytes, STILL, stats)
-    }
-
-    /// The same for a stream that is closed when it stands still for so long, which gives all room back.
-    ///
-    /// A reader is slow in bursts: between it and this queue are the buffers of the connection and of two kernels, which
-    /// ask for more when half of them is empty. What looks still for a second may be read all the time.
-    #[must_use]
-    pub(crate) fn with_patience(bytes: usize, patience: Duration, stats: Stats) -> Arc<Self> {
-        let bytes = bytes.clamp(MIN_SHARE, Semaphore::MAX_PERMITS >> 3);
-        Arc::new(Self {
-            bytes,
-            room: Arc::new(Semaphore::new(bytes)),
-            patience,
-            moved: AtomicU64::new(0),
-            dropped: AtomicU64::new(0),
-            stats,
-        })
-    }
-
-    /// How many messages were dropped: to make room, or because the client reads no stream.
-    pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
-
-    /// Counts one more message that was dropped. `true` if it is the first.
-    pub(crate) fn count_dropped(&self) -> bool {
-        self.stats.count_dropped();
-        self.dropped.fetch_add(1, Ordering::Relaxed) == 0
-    }
-
-    pub(crate) fn stats(&self) -> &Stats {
-        &self.stats
-    }
-
-    fn share(&self, bytes: usize) -> u32 {
-        u32::try_from(bytes.clamp(self.bytes / MIN_SHARE, self.bytes)).unwrap_or(u32::MAX)
-    }
-
-    /// Whether there is room now.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
-        self.room.available_permits() >= self.share(bytes) as usize
-    }
-
-    /// The room there is now.
-    pub(crate) fn try_room(&self, bytes: usize) -> Room {
-        Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
-    }
-
-    /// Waits for room; gives up, without any, when the stream stands still. Where there is room, it lets others run now and
-    /// then: of a stream that nobody reads, all room comes back at once.
-    ///
-    /// # Cancellation
-    ///
-    /// A dropped wait takes no room.
-    pub(crate) async fn room(self: Arc<Self>, bytes: usize) -> Room {
-        consume_budget().await;
-        // the usual case, which needs no timer
-        let room = self.try_room(bytes);
-        if room.0.is_some() {
-            return room;
-        }
-        let mut acquire = std::pin::pin!(self.room.clone().acquire_many_owned(self.share(bytes)));
-        loop {
-            let before = self.moved.load(Ordering::Relaxed);
-            match tokio::time::timeout(self.patience, acquire.as_mut()).await {
-                Ok(permit) => return Room(permit.ok()),
-                Err(_) if self.moved.load(Ordering::Relaxed) == before => return Room(None),
-                Err(_) => {}
-            }
-        }
-    }
-}
-
-/// No room, since nobody waits for what a call says. A handler that goes on saying it must not keep its worker from what
-/// would end it.
-pub(crate) async fn no_room() -> Room {
-    consume_budget().await;
-    Room(None)
-}
+use crate::budget::{ByteBudget, MAX_MESSAGES};
 
 /// One message on its way out.
 #[derive(Debug)]
@@ -171,7 +60,7 @@ impl Drop for Gone {
     fn drop(&mut self) {
         if let Some(limit) = self.limit {
             log::warn!(
-                "a stream is full (the limit is {limit} bytes or {MIN_SHARE} messages): its oldest messages go"
+                "a stream is full (the limit is {limit} bytes or {MAX_MESSAGES} messages): its oldest messages go"
             );
         }
     }
@@ -179,13 +68,13 @@ impl Drop for Gone {
 
 impl Backlog {
     /// Puts a frame in, in the place and the room of those that make way for it: so there is at most one without.
-    pub(crate) fn push(&mut self, mut frame: Frame, flow: &Flow) -> Gone {
+    pub(crate) fn push(&mut self, mut frame: Frame, budget: &ByteBudget) -> Gone {
         let mut gone = Gone::default();
         if frame.droppable && frame.room.0.is_none() {
-            let share = flow.share(frame.bytes.len()) as usize;
+            let share = budget.share(frame.bytes.len()) as usize;
             while gone.room() < share && self.drop_oldest(&mut gone) {
-                if flow.count_dropped() {
-                    gone.limit = Some(flow.bytes);
+                if budget.count_dropped() {
+                    gone.limit = Some(budget.limit());
                 }
             }
             let share = share.min(gone.room());
@@ -218,14 +107,14 @@ impl Backlog {
 
 /// Makes the queue of one stream: the session's end and the writer's end.
 #[must_use]
-pub fn queue(flow: Arc<Flow>) -> (Sink, Source) {
-    let shared = Arc::new(Shared { flow, state: Mutex::default() });
+pub fn queue(budget: Arc<ByteBudget>) -> (Sink, Source) {
+    let shared = Arc::new(Shared { budget, state: Mutex::default() });
     (Sink(shared.clone()), Source(shared))
 }
 
 #[derive(Debug)]
 struct Shared {
-    flow: Arc<Flow>,
+    budget: Arc<ByteBudget>,
     state: Mutex<State>,
 }
 
@@ -272,7 +161,7 @@ impl Sink {
             return;
         }
         state.bytes += frame.bytes.len();
-        let gone = state.backlog.push(frame, &self.0.flow);
+        let gone = state.backlog.push(frame, &self.0.budget);
         state.bytes -= gone.bytes;
         state.waiting_since.get_or_insert_with(Instant::now);
         let reader = state.reader.take();
@@ -302,8 +191,8 @@ impl Sink {
 
     /// The stream's room.
     #[must_use]
-    pub fn flow(&self) -> &Arc<Flow> {
-        &self.0.flow
+    pub fn budget(&self) -> &Arc<ByteBudget> {
+        &self.0.budget
     }
 
     /// How many frames wait.
@@ -370,7 +259,7 @@ impl Source {
         state.waiting_since = (!state.backlog.is_empty()).then(Instant::now);
         let watcher = state.watcher.take();
         drop(state);
-        self.0.flow.moved.fetch_add(1, Ordering::Relaxed);
+        self.0.budget.count_moved();
         if let Some(watcher) = watcher {
             watcher.wake();
         }

@@ -91,7 +91,7 @@ impl Stats {
     }
 
     /// Waits until nothing of this kind is left; of streams, exchanges and subscriptions only.
-    pub(crate) async fn no(&self, counter: Counter) {
+    pub(crate) async fn wait_for_zero(&self, counter: Counter) {
         loop {
             // made before the look: what happens in between is not missed
             let told = self.0.none_left.notified();

@@ -16,10 +16,10 @@ use tokio::sync::OwnedSemaphorePermit;
 use actix_mcp_router::link::Room;
 
 use crate::{
-    outlet::{FRAMING, put_event},
     queue::{Frame, Sink},
     replay::EventId,
-    session::{SessionActor, StreamClosed},
+    reply_to::{FRAMING, put_event},
+    session::SessionActor,
     stats::Counted,
     token::Token,
 };
@@ -110,6 +110,13 @@ impl Actor for StreamActor {
         // a reader that stood still comes back for what it missed: it is all in the ring
         self.sink.cut();
     }
+}
+
+/// A stream's reader has gone or stands still. Sent by the stream; stale if the stream has another reader by now.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub(crate) struct StreamClosed {
+    pub(crate) stream: Token,
 }
 
 /// Writes the priming event: an id to come back with, and how soon to do so. Sent by the session, first of all.

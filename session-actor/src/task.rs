@@ -5,7 +5,7 @@
 
 use std::{future::Future, sync::Arc};
 
-use actix::{Addr, WeakAddr};
+use actix::Addr;
 use actix_mcp_router::{
     call::{Bearings, Origin},
     cancelled::Cancelled,
@@ -20,11 +20,10 @@ use tracing::{Instrument, Span};
 
 use crate::{
     listen::{self, Place},
-    outlet::Outlet,
-    session::{Admission, Admit, Commit, Finished, Running, SessionActor},
+    reply_to::ReplyTo,
+    session::{Admission, Admit, Running, SessionActor},
     sessions::Sessions,
     stats::Counter,
-    token::Token,
 };
 
 /// What serves a request that was admitted, whatever it is.
@@ -40,23 +39,23 @@ pub(crate) fn work(
     }
 }
 
-/// Starts the task of a request, in the `tracing` span that is current. Its answer, or its refusal, comes out of the outlet.
+/// Starts the task of a request, in the `tracing` span that is current. Its answer, or its refusal, goes to `reply_to`.
 pub fn serve(
     session: &Addr<SessionActor>,
     router: &Arc<Router>,
     sessions: &Sessions,
     request: Request,
-    outlet: Outlet,
+    reply_to: ReplyTo,
     bearings: Bearings,
 ) {
     let (cancelled, peer, span) = (Cancelled::default(), bearings.peer.clone(), Span::current());
-    let (reply, admission) = oneshot::channel::<Admission>();
+    let (admitted, admission) = oneshot::channel::<Admission>();
     let task = {
         let (router, sessions, cancelled) = (router.clone(), sessions.clone(), cancelled.clone());
         let task = async move {
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
-            let (report, commit_after) = (admission.report, admission.commit_after);
+            let (report, stream_after) = (admission.report, admission.stream_after);
             // nothing of an author's runs in a request to listen
             let running = admission.listens.is_none().then(|| sessions.stats().count(Counter::InFlight));
             let origin = Origin {
@@ -67,7 +66,7 @@ pub fn serve(
                 http: bearings.http,
             };
             let mut reply = std::pin::pin!(work(&router, admission.request, origin, admission.listens));
-            let reply = match commit_after {
+            let reply = match stream_after {
                 None => reply.await,
                 // a handler that never waits needs no timer
                 Some(silence) => match poll_immediate(reply.as_mut()).await {
@@ -75,7 +74,7 @@ pub fn serve(
                     None => match select(reply.as_mut(), Box::pin(unconstrained(sleep(silence)))).await {
                         Either::Left((reply, _)) => reply,
                         Either::Right(_) => {
-                            report.commit();
+                            report.start_stream();
                             reply.await
                         }
                     },
@@ -87,49 +86,5 @@ pub fn serve(
         actix_rt::spawn(task.instrument(span.clone()))
     };
     let running = Running { abort: task.abort_handle(), cancelled, span };
-    session.do_send(Admit { request, peer, running, outlet, reply });
-}
-
-/// Reports a call's end, whatever it is: without it an id would stay taken for ever.
-///
-/// Made by the session with the admission, so that there is no moment in which a call is in flight without one.
-#[derive(Debug)]
-pub(crate) struct Report {
-    call: Token,
-    /// Weak: a call keeps no session alive.
-    session: WeakAddr<SessionActor>,
-    sent: bool,
-}
-
-impl Report {
-    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>) -> Self {
-        Self { call, session, sent: false }
-    }
-
-    fn send(mut self, reply: Reply) {
-        self.sent = true;
-        self.finished(Some(reply));
-    }
-
-    /// The call has been silent for so long that whoever waits should see that it lives.
-    fn commit(&self) {
-        if let Some(session) = self.session.upgrade() {
-            session.do_send(Commit { call: self.call });
-        }
-    }
-
-    fn finished(&self, reply: Option<Reply>) {
-        if let Some(session) = self.session.upgrade() {
-            session.do_send(Finished { call: self.call, reply });
-        }
-    }
-}
-
-impl Drop for Report {
-    fn drop(&mut self) {
-        if !self.sent {
-            // stale if the call was cancelled, which is the usual reason to get here
-            self.finished(None);
-        }
-    }
+    session.do_send(Admit { request, peer, running, reply_to, admitted });
 }

@@ -144,7 +144,7 @@ async fn subscriptions() {
 #[actix_web::test]
 async fn open_requests_to_the_client() {
     paused();
-    let server = server().session_limits(session(|limits| limits.asks = 2));
+    let server = server().session_limits(session(|limits| limits.client_requests = 2));
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     for id in [1, 2] {
         pipe.call(id, "ask", json!({})).await;

@@ -11,7 +11,7 @@ use actix_mcp::{
     Server,
     limits::Limits,
     stats::Snapshot,
-    testing::{Head, Posts, Stream, Verdict},
+    testing::{Disposition, Posts, ResponseHead, Stream},
 };
 use futures_util::FutureExt;
 use proptest::{
@@ -278,7 +278,7 @@ struct Client {
 }
 
 enum Reading {
-    Head(Pin<Box<dyn Future<Output = Option<Head>>>>),
+    Head(Pin<Box<dyn Future<Output = Option<ResponseHead>>>>),
     Stream(Stream),
     /// Disconnected: what it misses may be fetched.
     Broken,
@@ -294,13 +294,13 @@ impl Client {
             && let Some(head) = head.as_mut().now_or_never()
         {
             self.reading = match head.expect("a head that is dropped is told") {
-                Head::Events(events) => Reading::Stream(events.into()),
-                Head::Json { json, verdict } => {
-                    assert_ne!(verdict, Verdict::Duplicate);
+                ResponseHead::Events(events) => Reading::Stream(events.into()),
+                ResponseHead::Json { json, disposition } => {
+                    assert_ne!(disposition, Disposition::Duplicate);
                     self.receive(&serde_json::from_slice(&json).unwrap());
                     Reading::Ended
                 }
-                Head::Cancelled | Head::Ended => Reading::Ended,
+                ResponseHead::Cancelled | ResponseHead::Ended => Reading::Ended,
             };
         }
         while let Reading::Stream(stream) = &mut self.reading {
@@ -383,7 +383,10 @@ impl System {
                     self.settle();
                     let Reading::Head(head) = &mut reading else { unreachable!() };
                     let head = head.as_mut().now_or_never().expect("a duplicate is refused at once");
-                    assert!(matches!(head, Some(Head::Json { verdict: Verdict::Duplicate, .. })), "{head:?}");
+                    assert!(
+                        matches!(head, Some(ResponseHead::Json { disposition: Disposition::Duplicate, .. })),
+                        "{head:?}"
+                    );
                     assert!(!puppet.started(), "a duplicate ran");
                     return;
                 }

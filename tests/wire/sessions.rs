@@ -6,7 +6,7 @@ use actix_mcp::{
     Principal, Server, Tool,
     limits::Limits,
     stats::Snapshot,
-    testing::{Head, Posts, Verdict, paused, settle},
+    testing::{Disposition, Posts, ResponseHead, paused, settle},
 };
 use serde_json::json;
 
@@ -105,7 +105,7 @@ async fn a_session_that_is_closed_ends_every_call_and_every_stream() {
     streaming.act(Act::Ask);
     let stream = stream.stream().await;
     posts.close();
-    assert!(matches!(exchange.head().await, Some(Head::Ended)));
+    assert!(matches!(exchange.head().await, Some(ResponseHead::Ended)));
     assert_eq!(stream.rest().await.len(), 1, "the question, and no answer");
     assert_eq!(standalone.rest().await.len(), 0);
     settle().await;
@@ -128,10 +128,10 @@ async fn a_session_that_drains_admits_nothing_and_lets_what_runs_end() {
     settle().await;
     assert!(!drained.is_finished());
     assert_eq!(standalone.rest().await.len(), 0);
-    let (verdict, refusal) = posts.call(2, "puppet", late.arguments()).json().await;
-    assert_eq!((verdict, &refusal["error"]["code"]), (Verdict::Draining, &json!(-32603)));
+    let (disposition, refusal) = posts.call(2, "puppet", late.arguments()).json().await;
+    assert_eq!((disposition, &refusal["error"]["code"]), (Disposition::Draining, &json!(-32603)));
     running.act(Act::Finish);
-    assert_eq!(exchange.json().await.0, Verdict::Answered(None));
+    assert_eq!(exchange.json().await.0, Disposition::Answered(None));
     drained.await.unwrap();
     assert!(!late.started());
 }
@@ -160,12 +160,12 @@ async fn a_second_initialize_evicts_nothing_even_under_a_live_id() {
     let puppet = puppets.make();
     let exchange = posts.call(7, "puppet", puppet.arguments());
     let params = json!({ "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
-    let (verdict, refusal) = posts.request(7, "initialize", params).json().await;
-    assert_eq!(verdict, Verdict::Refused);
+    let (disposition, refusal) = posts.request(7, "initialize", params).json().await;
+    assert_eq!(disposition, Disposition::Refused);
     assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(7), &json!(-32600)));
     assert_eq!(refusal["error"]["message"], "the session is already initialized");
     posts.cancel(7);
-    assert!(matches!(exchange.head().await, Some(Head::Cancelled)));
+    assert!(matches!(exchange.head().await, Some(ResponseHead::Cancelled)));
     settle().await;
     assert!(puppet.gone());
 }
@@ -242,10 +242,10 @@ async fn a_session_that_a_shutdown_overtakes_before_its_initialize_does_not_open
     let posts = Posts::try_open(&server, None).unwrap();
     server.shutdown().await;
     let params = json!({ "protocolVersion": NEWEST, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
-    let (verdict, refusal) = posts.request(0, "initialize", params).json().await;
+    let (disposition, refusal) = posts.request(0, "initialize", params).json().await;
     assert_eq!(
-        (verdict, &refusal["error"]["message"]),
-        (Verdict::Draining, &json!("the server is shutting down"))
+        (disposition, &refusal["error"]["message"]),
+        (Disposition::Draining, &json!("the server is shutting down"))
     );
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use actix_mcp::testing::{Accepts, Head, Posts, Stream, Verdict, paused, settle};
+use actix_mcp::testing::{Accepts, Disposition, Posts, ResponseHead, Stream, paused, settle};
 use serde_json::{Value, json};
 
 use crate::puppet::{Act, Puppet, server};
@@ -36,8 +36,8 @@ async fn a_second_request_is_refused_before_a_stream_or_a_task_exists_and_the_fi
     let (first, second) = (puppets.make(), puppets.make());
     let mut stream = streaming(&posts, 7, &first).await;
 
-    let (verdict, refusal) = posts.call(7, "puppet", second.arguments()).json().await;
-    assert_eq!(verdict, Verdict::Duplicate);
+    let (disposition, refusal) = posts.call(7, "puppet", second.arguments()).json().await;
+    assert_eq!(disposition, Disposition::Duplicate);
     assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(7), &json!(-32600)));
     assert_eq!(refusal["error"]["message"], "request id 7 is already in flight");
     settle().await;
@@ -83,12 +83,18 @@ async fn of_two_hundred_racing_requests_exactly_one_runs() {
     let running = all.iter().filter(|puppet| puppet.started()).collect::<Vec<_>>();
     assert_eq!((running.len(), server.calls()), (1, 1));
     running[0].act(Act::Finish);
-    let mut verdicts = Vec::new();
+    let mut dispositions = Vec::new();
     for exchange in exchanges {
-        verdicts.push(exchange.json().await.0);
+        dispositions.push(exchange.json().await.0);
     }
-    assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Duplicate).count(), 199);
-    assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Answered(None)).count(), 1);
+    assert_eq!(
+        dispositions.iter().filter(|disposition| **disposition == Disposition::Duplicate).count(),
+        199
+    );
+    assert_eq!(
+        dispositions.iter().filter(|disposition| **disposition == Disposition::Answered(None)).count(),
+        1
+    );
 }
 
 #[actix_web::test]
@@ -123,9 +129,9 @@ async fn an_id_is_taken_until_a_cancel_takes_effect_and_free_from_then_on() {
     posts.cancel(7);
     let served = posts.call(7, "puppet", third.arguments());
     third.act(Act::Finish);
-    assert_eq!(refused.json().await.0, Verdict::Duplicate);
+    assert_eq!(refused.json().await.0, Disposition::Duplicate);
     assert_eq!(text(&served.json().await.1), "3");
-    assert!(matches!(cancelled.head().await, Some(Head::Cancelled)));
+    assert!(matches!(cancelled.head().await, Some(ResponseHead::Cancelled)));
     settle().await;
     assert!(!first.started(), "it was cancelled between its admission and its start");
 }

@@ -222,7 +222,7 @@ impl Server {
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
     #[must_use]
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
-        Arc::make_mut(&mut self.limits).ask_timeout = timeout;
+        Arc::make_mut(&mut self.limits).client_request_timeout = timeout;
         self
     }
 

@@ -2,32 +2,24 @@
 //!
 //! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
 
-use actix::{AsyncContext, Context, Handler, Message};
+use actix::{AsyncContext, Context, Handler};
 use actix_mcp_router::{
     id::RequestId,
     jsonrpc::{encode_notification, encode_request},
-    link::{AskError, Question, Room},
-    peer::ClientCapability,
+    link::{AskError, Question},
 };
 use bytestring::ByteString;
 use serde_json::json;
-use tokio::{sync::oneshot, time::Instant};
+use tokio::time::Instant;
 
-use super::SessionActor;
-use crate::{asks, limits::ASK_TIMEOUT_MAX, queue::Frame, state::Phase, token::Token};
-
-/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
-/// that its call has ended.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Ask {
-    pub(crate) call: Token,
-    /// Which of the call's questions this is.
-    pub(crate) nth: u64,
-    pub(crate) question: Question,
-    pub(crate) room: Room,
-    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
-}
+use super::{Held, SessionActor};
+use crate::{
+    limits::MAX_CLIENT_REQUEST_TIMEOUT,
+    link::{Ask, Withdraw},
+    queue::Frame,
+    state::{self, Phase},
+    token::Token,
+};
 
 impl Handler<Ask> for SessionActor {
     type Result = ();
@@ -35,7 +27,7 @@ impl Handler<Ask> for SessionActor {
     fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) {
         let Ask { call, nth, question, room, reply } = ask;
         // what the handler sent before its question goes before it
-        self.fetch(call);
+        self.flush_outbox(call);
         if let Err(error) = self.may_ask(call, &question) {
             // the asker may have gone
             return drop(reply.send(Err(error)));
@@ -45,9 +37,12 @@ impl Handler<Ask> for SessionActor {
             log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
             return drop(reply.send(Err(AskError::TimedOut)));
         }
-        let timeout = question.timeout.unwrap_or(self.state.limits.ask_timeout).min(ASK_TIMEOUT_MAX);
+        let timeout = question
+            .timeout
+            .unwrap_or(self.state.limits.client_request_timeout)
+            .min(MAX_CLIENT_REQUEST_TIMEOUT);
         let due = Instant::now() + timeout;
-        let id = match self.state.ask(asks::Ask { call, nth, due, reply }) {
+        let id = match self.state.ask(state::Ask { call, nth, due, reply }) {
             Ok(id) => id,
             Err((ask, error)) => {
                 log::warn!(session = self.short(), generation = call.generation(); "asked nothing: {error}");
@@ -70,7 +65,7 @@ impl Handler<Ask> for SessionActor {
 
 impl SessionActor {
     fn may_ask(&self, call: Token, question: &Question) -> Result<(), AskError> {
-        if self.deaf || !self.state.is_in_flight(call) {
+        if self.input_closed || !self.state.is_in_flight(call) {
             return Err(AskError::Gone);
         }
         let Some(peer) = &self.peer else { return Err(AskError::Gone) };
@@ -151,25 +146,8 @@ impl SessionActor {
     }
 }
 
-/// A request to the client that waits for `notifications/initialized`.
-pub(super) struct Held {
-    id: i64,
-    call: Token,
-    /// What the client would have to have for it.
-    needs: &'static [ClientCapability],
-    frame: Frame,
-}
-
 fn cancellation(id: i64, reason: &str) -> bytes::Bytes {
     encode_notification("notifications/cancelled", &json!({ "requestId": id, "reason": reason }))
-}
-
-/// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Withdraw {
-    pub(crate) call: Token,
-    pub(crate) nth: u64,
 }
 
 impl Handler<Withdraw> for SessionActor {

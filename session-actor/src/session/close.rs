@@ -1,11 +1,18 @@
 //! The session ends: at once, or after what runs has had its time.
 
-use actix::{Handler, Message};
-use actix_mcp_router::error::{ErrorCode, McpError};
-use tokio::sync::oneshot;
+use std::sync::Arc;
 
-use super::{SessionActor, finish::refused, streams::RETRY};
-use crate::{stream::Retry, token::Token};
+use actix::{ActorContext, Context, Handler, Message};
+use actix_mcp_router::error::{ErrorCode, McpError};
+use tokio::sync::{Semaphore, oneshot};
+use tracing::Instrument;
+
+use super::{Kept, Running, SessionActor, finish::refused, streams::RETRY};
+use crate::{
+    reply_to::{ReplyTo, ResponseHead},
+    stream::Retry,
+    token::Token,
+};
 
 /// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
 #[derive(Debug, Message)]
@@ -16,7 +23,7 @@ impl Handler<Close> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, _: Close, ctx: &mut Self::Context) {
-        self.end(ctx);
+        self.close(ctx);
     }
 }
 
@@ -41,14 +48,74 @@ impl Handler<Stop> for SessionActor {
         for call in self.state.calls_in_flight() {
             self.log_stopped(call);
             if let Some(running) = self.finish(call, |id| refused(id, &stopped())) {
-                self.stop(running, Some(SHUTTING_DOWN.to_owned()));
+                self.cancel_task(running, Some(SHUTTING_DOWN.to_owned()));
             }
         }
-        self.end(ctx);
+        self.close(ctx);
     }
 }
 
 impl SessionActor {
+    /// Tells everyone who waits for the session to fall silent.
+    pub(super) fn check_drained(&mut self) {
+        if self.state.in_flight() == 0 && self.cleaning.is_empty() {
+            for drained in self.drained.drain(..) {
+                // whoever waited may have stopped waiting
+                drained.send(()).ok();
+            }
+        }
+    }
+
+    /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
+    ///
+    /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
+    /// `true` if it has one.
+    pub(super) fn cancel_task(&mut self, running: Running, reason: Option<String>) -> bool {
+        running.cancelled.fire(reason);
+        if !running.cancelled.is_listening() {
+            return false;
+        }
+        let limit = self.state.limits.in_flight;
+        let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
+        let Ok(place) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
+            log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
+            return false;
+        };
+        let grace = self.state.limits.grace;
+        let span = running.span.clone();
+        let over = async move {
+            tokio::time::sleep(grace).await;
+            if !running.abort.is_finished() {
+                log::debug!("a cancelled call used up its grace of {grace:?}");
+            }
+            drop((running, place));
+        };
+        actix_rt::spawn(over.instrument(span));
+        true
+    }
+
+    /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
+    pub(super) fn close(&mut self, ctx: &mut Context<Self>) {
+        self.registered = None;
+        let (calls, readers) = self.state.close();
+        for (_, Kept { running, reply_to, link, .. }) in calls {
+            drop(link);
+            if let Some(ReplyTo::Http(reply)) = reply_to {
+                // the client may have gone, and then nobody waits
+                drop(reply.head.send(ResponseHead::Ended));
+            }
+            self.cancel_task(running, Some("the session has ended".to_owned()));
+        }
+        drop(readers);
+        self.held.clear();
+        self.cleaning.clear();
+        self.check_drained();
+        if let Some(pipe) = &self.pipe {
+            pipe.finish();
+        }
+        ctx.stop();
+    }
+
     fn log_stopped(&mut self, call: Token) {
         let Some(kept) = self.state.call_mut(call) else { return };
         let (span, target) = (kept.running.span.clone(), kept.target.clone());
@@ -66,7 +133,7 @@ pub struct Drain {
     /// Told when nothing is in flight.
     pub done: oneshot::Sender<()>,
     /// The client can answer nothing any more: what waits for it is told so.
-    pub deaf: bool,
+    pub input_closed: bool,
 }
 
 impl Handler<Drain> for SessionActor {
@@ -82,8 +149,8 @@ impl Handler<Drain> for SessionActor {
         for heard in self.state.calls().filter_map(|kept| kept.heard.as_ref()) {
             heard.end();
         }
-        if drain.deaf {
-            self.deaf = true;
+        if drain.input_closed {
+            self.input_closed = true;
             self.state.drop_asks();
             self.held.clear();
         }

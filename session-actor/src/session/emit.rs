@@ -2,43 +2,38 @@
 
 use std::iter;
 
-use actix::{Handler, Message};
+use actix::Handler;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{SessionActor, Way};
+use super::SessionActor;
 use crate::{
+    link::{CloseStream, Emit},
     queue::Frame,
     replay::EventId,
+    reply_to::ReplyTo,
     stream::{Write, WriteAll},
     token::Token,
 };
-
-/// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct Emit {
-    pub(crate) call: Token,
-}
 
 impl Handler<Emit> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, emit: Emit, _: &mut Self::Context) {
-        self.fetch(emit.call);
+        self.flush_outbox(emit.call);
     }
 }
 
 impl SessionActor {
     /// Sends on what waits in a call's outbox, in order.
-    pub(super) fn fetch(&mut self, call: Token) {
+    pub(super) fn flush_outbox(&mut self, call: Token) {
         let Some(link) = self.state.call_mut(call).map(|kept| kept.link.0.clone()) else { return };
         let mut frames = link.take().peekable();
         if frames.peek().is_none() {
             return;
         }
-        self.commit(call);
-        if self.state.call_mut(call).is_some_and(|kept| matches!(kept.outlet, Way::Stream)) {
+        self.start_stream(call);
+        if self.state.call_mut(call).is_some_and(|kept| kept.reply_to.is_none()) {
             return self.send_events(call, frames);
         }
         for frame in frames {
@@ -50,17 +45,17 @@ impl SessionActor {
     ///
     /// `false` if the call has nowhere to send it.
     pub(super) fn send(&mut self, call: Token, frame: Frame) -> bool {
-        self.commit(call);
+        self.start_stream(call);
         let Some(kept) = self.state.call_mut(call) else { return false };
-        match &kept.outlet {
-            Way::Line | Way::Batch(_) if self.pipe.is_some() => self.push_line(frame),
-            Way::Stream => self.send_events(call, iter::once(frame)),
-            Way::Line | Way::Batch(_) | Way::Exchange(_) if frame.droppable => {
-                kept.link.0.flow().count_dropped();
+        match &kept.reply_to {
+            Some(ReplyTo::Pipe | ReplyTo::Batch(_)) if self.pipe.is_some() => self.push_to_pipe(frame),
+            None => self.send_events(call, iter::once(frame)),
+            Some(_) if frame.droppable => {
+                kept.link.0.budget().count_dropped();
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
             }
             // MCP 2025-11-25 basic/transports: the standalone stream is where a request of ours may go instead
-            Way::Line | Way::Batch(_) | Way::Exchange(_) => return self.send_standalone(&frame.bytes),
+            Some(_) => return self.send_standalone(&frame.bytes),
         }
         true
     }
@@ -81,22 +76,14 @@ impl SessionActor {
     /// Sends a message of no call on one standalone stream, the newest that has room; `false` if there is none.
     pub(super) fn send_standalone(&mut self, json: &Bytes) -> bool {
         let sent = self.state.emit_standalone(json, Instant::now(), |reader| {
-            reader.sink.is_open() && reader.sink.flow().has_room(json.len())
+            reader.sink.is_open() && reader.sink.budget().has_room(json.len())
         });
         let Some((id, reader)): Option<(EventId, _)> = sent else { return false };
         // counts from here on: a burst is on its way to the queue before any of it is there
-        let room = reader.sink.flow().try_room(json.len());
+        let room = reader.sink.budget().try_room(json.len());
         reader.stream.do_send(Write { id, json: json.clone(), room, droppable: false });
         true
     }
-}
-
-/// Ends a call's stream so that the client comes back for the rest. Sent by the call's link; stale once it ended.
-// MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct CloseStream {
-    pub(crate) call: Token,
 }
 
 impl Handler<CloseStream> for SessionActor {
@@ -106,8 +93,8 @@ impl Handler<CloseStream> for SessionActor {
         if !self.has_polling() || !self.state.is_in_flight(close.call) {
             return;
         }
-        self.fetch(close.call);
-        self.commit(close.call);
+        self.flush_outbox(close.call);
+        self.start_stream(close.call);
         let Some(stream) = self.state.reader_of(close.call) else { return };
         // which ends it, after what was written
         drop(self.state.drop_broken_stream(stream, Instant::now()));

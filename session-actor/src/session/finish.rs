@@ -10,10 +10,10 @@ use actix_mcp_router::{
 };
 use tokio::time::Instant;
 
-use super::{Kept, Running, SessionActor, Way};
+use super::{Kept, Running, SessionActor};
 use crate::{
-    outlet::{Head, Verdict},
     queue::Frame,
+    reply_to::{Disposition, ReplyTo, ResponseHead},
     stream::Write,
     token::Token,
 };
@@ -54,7 +54,7 @@ impl SessionActor {
     /// Takes a call by its answer. Gives its task, which may still run; `None` if it was taken before.
     pub(super) fn finish(&mut self, call: Token, reply: impl FnOnce(&RequestId) -> Reply) -> Option<Running> {
         // what the handler sent before its answer goes before it
-        self.fetch(call);
+        self.flush_outbox(call);
         self.withdraw_all(call);
         let mut code = None;
         let answer = |id: &_| {
@@ -63,25 +63,25 @@ impl SessionActor {
             reply.json
         };
         let (taken, json) = self.state.finish(call, answer, Instant::now())?;
-        let Kept { running, outlet, link, heard, .. } = taken.kept;
+        let Kept { running, reply_to, link, heard, .. } = taken.kept;
         drop(link);
-        match outlet {
+        match reply_to {
             // the client may have gone, and then nobody waits
-            Way::Exchange(exchange) => {
-                drop(exchange.head.send(Head::Json { json, verdict: Verdict::Answered(code) }));
+            Some(ReplyTo::Http(reply)) => {
+                drop(reply.head.send(ResponseHead::Json { json, disposition: Disposition::Answered(code) }));
             }
-            Way::Stream => {
+            None => {
                 if let (Some(reader), Some(id)) = (taken.reader, taken.event) {
                     reader.stream.do_send(Write { id, json, room: Default::default(), droppable: false });
                 }
             }
-            Way::Line => {
-                self.push_line(Frame::kept(json));
+            Some(ReplyTo::Pipe) => {
+                self.push_to_pipe(Frame::kept(json));
                 if heard.is_some() && code.is_none() {
-                    self.push_line(Frame::kept(torn_down(&taken.id)));
+                    self.push_to_pipe(Frame::kept(torn_down(&taken.id)));
                 }
             }
-            Way::Batch(batch) => {
+            Some(ReplyTo::Batch(batch)) => {
                 batch.push(&json);
                 drop(batch);
                 self.state.tidy();

@@ -13,49 +13,53 @@ mod emit;
 mod finish;
 mod notices;
 mod notified;
+mod open;
+mod own;
+mod refuse;
+mod report;
 mod streams;
 #[cfg(test)]
 mod tests;
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
-use actix::{Actor, ActorContext, AsyncContext, Context, SpawnHandle, WeakAddr};
+use actix::{Actor, Addr, Context, SpawnHandle, WeakAddr};
 use actix_mcp_router::{
+    cancelled::Cancelled,
     era::Revision,
-    error::McpError,
-    id::RequestId,
-    jsonrpc::{ErrorId, Target, encode_error},
-    peer::{Peer, Principal},
+    jsonrpc::{ErrorId, Target},
+    peer::{ClientCapability, Peer, Principal},
     router::Router,
 };
-use bytes::Bytes;
 use tokio::{
     sync::{Semaphore, oneshot},
+    task::AbortHandle,
     time::Instant,
 };
-use tracing::Instrument;
+use tracing::Span;
 
-pub(crate) use self::{admit::Running, close::stopped, finish::refused};
 pub use self::{
-    admit::{Admission, Admit, Batching, Refuse},
+    admit::{Admission, Admit, Batching},
     answered::Answered,
-    ask::{Ask, Withdraw},
     close::{Close, Drain, Stop},
-    emit::{CloseStream, Emit},
     finish::Finished,
     notices::Changed,
     notified::Notified,
-    streams::{Commit, NoStream, NotResumed, OpenStream, Resume, StreamClosed},
+    open::{OpenError, Opening},
+    refuse::Refuse,
+    streams::{NoStream, NotResumed, OpenStream, Resume, StartStream},
 };
+pub(crate) use self::{close::stopped, finish::refused};
 use crate::{
-    limits::Limits,
+    budget::ByteBudget,
+    hub::Hub,
     link::CallEnd,
     listeners::Heard,
     noted::Noted,
-    outlet::{Exchange, Head, Outlet, Verdict},
-    queue::{Flow, Frame, Sink},
-    sessions::{Registered, SessionHandle, Sessions, new_id, short},
-    state::{Phase, SessionState},
+    queue::{Frame, Sink},
+    registry::{Registered, short},
+    reply_to::ReplyTo,
+    state::SessionState,
     stats::Counted,
     stream::{End, StreamActor},
     token::Token,
@@ -75,15 +79,16 @@ pub struct SessionActor {
     address: WeakAddr<Self>,
     /// Its id in the registry, never shown in full.
     id: Arc<str>,
-    /// Who opened it.
+    /// Who opened it; moved to its [`SessionHandle`] when it answers `initialize`.
     principal: Option<Principal>,
-    /// The registry, in which it stands from `initialize` on.
-    sessions: Sessions,
-    registered: Option<Registered>,
+    /// What it shares with the other sessions of its server.
+    hub: Arc<Hub<SessionHandle>>,
+    /// Its entry in the registry, from `initialize` on.
+    registered: Option<Registered<SessionHandle>>,
     /// Where the registry leaves what has changed.
     noted: Arc<Noted>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
-    held: Vec<ask::Held>,
+    held: Vec<Held>,
     /// Cancelled calls that clean up, by the token they had; an entry goes when its task reports its end. A drain waits for
     /// them.
     cleaning: HashSet<Token>,
@@ -96,7 +101,7 @@ pub struct SessionActor {
     /// Told when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
-    deaf: bool,
+    input_closed: bool,
     /// The timer that sends waiting notices; there is one while some wait.
     flush: Option<SpawnHandle>,
     /// Counts the session.
@@ -109,12 +114,24 @@ impl fmt::Debug for SessionActor {
     }
 }
 
+/// How to reach a session.
+#[derive(Clone, Debug)]
+pub struct SessionHandle {
+    /// The session.
+    pub addr: Addr<SessionActor>,
+    /// Its client.
+    pub peer: Arc<Peer>,
+    /// Who opened it.
+    pub principal: Option<Principal>,
+    pub(crate) noted: Arc<Noted>,
+}
+
 /// What the session keeps for a call in flight.
 pub(crate) struct Kept {
     /// Stops its task.
     running: Running,
-    /// Where its answer goes.
-    outlet: Way,
+    /// Where its answer goes; `None` once it has a stream of its own, whose reader the state knows.
+    reply_to: Option<ReplyTo>,
     /// What it asks for, for the log.
     target: Target,
     /// Its way back, shared with its handler.
@@ -123,21 +140,34 @@ pub(crate) struct Kept {
     heard: Option<Arc<Heard>>,
 }
 
-/// Where a call's answer goes, once it was admitted.
-enum Way {
-    /// An HTTP exchange without a head.
-    Exchange(Exchange),
-    /// A stream of its own; the state knows its reader.
-    Stream,
-    /// The session's pipe.
-    Line,
-    /// A batch on the pipe.
-    Batch(Arc<crate::outlet::Batch>),
+/// A call's task, as its session holds it. Dropping it, also with a session that panics, stops the task.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) abort: AbortHandle,
+    pub(crate) cancelled: Cancelled,
+    /// The span that was current when the request came: log lines about the call belong to it.
+    pub(crate) span: Span,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // nothing happens to a task that has ended by itself
+        self.abort.abort();
+    }
+}
+
+/// A request to the client that waits for `notifications/initialized`.
+struct Held {
+    id: i64,
+    call: Token,
+    /// What the client would have to have for it.
+    needs: &'static [ClientCapability],
+    frame: Frame,
 }
 
 /// The reader of a stream. Dropping it, also with a session that panics, ends the stream after what was written.
 pub(crate) struct Reader {
-    stream: actix::Addr<StreamActor>,
+    stream: Addr<StreamActor>,
     sink: Sink,
 }
 
@@ -147,68 +177,7 @@ impl Drop for Reader {
     }
 }
 
-/// What a session is made of.
-#[derive(Clone, Debug)]
-pub struct Opening {
-    /// What the server offers.
-    pub router: Arc<Router>,
-    /// Where the session will be found.
-    pub sessions: Sessions,
-    /// What it may take; shared by all sessions.
-    pub limits: Arc<Limits>,
-    /// Who opens it.
-    pub principal: Option<Principal>,
-    /// The pipe, for a session over a byte stream.
-    pub pipe: Option<Sink>,
-}
-
-/// Why a session could not be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// The client's fault is none; it is told to come back later.
-    #[error(transparent)]
-    Full(#[from] crate::sessions::Full),
-    /// The machine gives no random bytes, and an id that can be guessed is worse than no session.
-    #[error("no random bytes for a session id")]
-    NoRandom(#[source] getrandom::Error),
-}
-
 impl SessionActor {
-    /// Starts a session on this worker, under the id that is given with it. It can be found once it has answered
-    /// `initialize`.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] is the machine's fault.
-    pub fn open(opening: Opening) -> Result<(actix::Addr<Self>, Arc<str>), OpenError> {
-        let open = opening.sessions.take_room()?;
-        let id = new_id().map_err(OpenError::NoRandom)?;
-        let registry_id = id.clone();
-        let session = Self::create(move |ctx| Self {
-            address: ctx.address().downgrade(),
-            router: opening.router,
-            state: SessionState::new(opening.limits, Instant::now()),
-            peer: None,
-            pipe: opening.pipe,
-            id: registry_id,
-            principal: opening.principal,
-            sessions: opening.sessions,
-            registered: None,
-            noted: Arc::default(),
-            held: Vec::new(),
-            cleaning: HashSet::new(),
-            ask_timer: None,
-            graces: None,
-            replays: None,
-            drained: Vec::new(),
-            deaf: false,
-            flush: None,
-            _open: open,
-        });
-        Ok((session, id))
-    }
-
     /// The part of the id that logs may show.
     fn short(&self) -> &str {
         short(&self.id)
@@ -219,12 +188,12 @@ impl SessionActor {
         self.peer.as_ref().map_or(Revision::LATEST_HANDSHAKE, |peer| peer.revision)
     }
 
-    fn flow(&self) -> Arc<Flow> {
+    fn budget(&self) -> Arc<ByteBudget> {
         match &self.pipe {
-            Some(pipe) => pipe.flow().clone(),
+            Some(pipe) => pipe.budget().clone(),
             None => {
-                let (limits, stats) = (&self.state.limits, self.sessions.stats().clone());
-                Flow::with_patience(limits.queue_bytes, limits.stall, stats)
+                let (limits, stats) = (&self.state.limits, self.hub.stats().clone());
+                ByteBudget::with_stall_timeout(limits.queue_bytes, limits.stall, stats)
             }
         }
     }
@@ -235,118 +204,6 @@ impl SessionActor {
             Some(peer) => actix_mcp_router::era::unreadable_id(peer.revision),
             None => ErrorId::Absent,
         }
-    }
-
-    /// Opens the session for its client and makes it findable.
-    fn opened(&mut self, peer: Peer, ctx: &mut Context<Self>) {
-        let peer = Arc::new(peer);
-        let handle = SessionHandle {
-            addr: ctx.address(),
-            peer: peer.clone(),
-            principal: self.principal.take(),
-            noted: self.noted.clone(),
-        };
-        self.registered = Some(self.sessions.register(self.id.clone(), handle));
-        self.peer = Some(peer);
-        self.state.phase = Phase::Opened;
-        if self.pipe.is_none() {
-            self.watch_idle(ctx);
-        }
-    }
-
-    /// Looks whether the session has been idle for too long, at the time it could be.
-    fn watch_idle(&self, ctx: &mut Context<Self>) {
-        let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
-        ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {
-            if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
-                let idle = session.state.limits.idle;
-                log::debug!(session = session.short(); "an idle session has expired (the limit is {idle:?})");
-                session.end(ctx);
-            } else {
-                session.watch_idle(ctx);
-            }
-        });
-    }
-
-    /// Answers through an outlet that was never in flight: refusals, and what the session answers itself.
-    fn answer_at_once(&self, outlet: Outlet, json: Bytes, verdict: Verdict) {
-        match outlet {
-            // the client may have gone, and then nobody waits
-            Outlet::Exchange(exchange) => drop(exchange.head.send(Head::Json { json, verdict })),
-            Outlet::Line => self.push_line(Frame::kept(json)),
-            Outlet::Batch(batch) => batch.push(&json),
-        }
-    }
-
-    fn refuse(&self, outlet: Outlet, id: &RequestId, error: &McpError, verdict: Verdict) {
-        log::debug!(session = self.short(), request:% = id, code = error.code.0; "refused a request: {}", error.message);
-        self.answer_at_once(outlet, encode_error(ErrorId::Given(id), error), verdict);
-    }
-
-    fn push_line(&self, frame: Frame) {
-        if let Some(pipe) = &self.pipe {
-            pipe.push(frame);
-        }
-    }
-
-    /// Tells everyone who waits for the session to fall silent.
-    fn check_drained(&mut self) {
-        if self.state.in_flight() == 0 && self.cleaning.is_empty() {
-            for drained in self.drained.drain(..) {
-                // whoever waited may have stopped waiting
-                drained.send(()).ok();
-            }
-        }
-    }
-
-    /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
-    ///
-    /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
-    /// `true` if it has one.
-    fn stop(&mut self, running: Running, reason: Option<String>) -> bool {
-        running.cancelled.fire(reason);
-        if !running.cancelled.is_listening() {
-            return false;
-        }
-        let limit = self.state.limits.in_flight;
-        let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
-        let Ok(place) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
-            log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
-            return false;
-        };
-        let grace = self.state.limits.grace;
-        let span = running.span.clone();
-        let over = async move {
-            tokio::time::sleep(grace).await;
-            if !running.abort.is_finished() {
-                log::debug!("a cancelled call used up its grace of {grace:?}");
-            }
-            drop((running, place));
-        };
-        actix_rt::spawn(over.instrument(span));
-        true
-    }
-
-    /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
-    fn end(&mut self, ctx: &mut Context<Self>) {
-        self.registered = None;
-        let (calls, readers) = self.state.close();
-        for (_, Kept { running, outlet, link, .. }) in calls {
-            drop(link);
-            if let Way::Exchange(exchange) = outlet {
-                // the client may have gone, and then nobody waits
-                drop(exchange.head.send(Head::Ended));
-            }
-            self.stop(running, Some("the session has ended".to_owned()));
-        }
-        drop(readers);
-        self.held.clear();
-        self.cleaning.clear();
-        self.check_drained();
-        if let Some(pipe) = &self.pipe {
-            pipe.finish();
-        }
-        ctx.stop();
     }
 }
 

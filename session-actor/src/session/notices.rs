@@ -31,7 +31,7 @@ impl Handler<Changed> for SessionActor {
 }
 
 /// A pipe with this many messages waiting is given no notices yet.
-const PIPE_QUEUE: usize = 256; // messages
+const MAX_PIPE_MESSAGES: usize = 256; // messages
 
 impl SessionActor {
     /// Whether there is a way for notices, be it full at the moment.
@@ -65,7 +65,7 @@ impl SessionActor {
 
     fn send_notice(&mut self, json: &Bytes) -> bool {
         match &self.pipe {
-            Some(pipe) if pipe.len() >= PIPE_QUEUE => false,
+            Some(pipe) if pipe.len() >= MAX_PIPE_MESSAGES => false,
             Some(pipe) => {
                 pipe.push(Frame::kept(json.clone()));
                 true

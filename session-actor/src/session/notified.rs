@@ -7,8 +7,11 @@ use actix_mcp_router::{cancelled::Cancellation, jsonrpc::Notification};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::{Kept, SessionActor, Way};
-use crate::{outlet::Head, state::Phase};
+use super::{Kept, SessionActor};
+use crate::{
+    reply_to::{ReplyTo, ResponseHead},
+    state::Phase,
+};
 
 /// A notification of the client. Sent by the transport; lost with the session.
 #[derive(Debug, Message)]
@@ -55,18 +58,18 @@ impl SessionActor {
             log::debug!(session = self.short(), request:% = request_id, generation = call.generation(); "the client cancelled a request: {cancellation}");
         });
         // what was sent before the cancel took effect, and the word that our own questions are off
-        self.fetch(call);
+        self.flush_outbox(call);
         self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
-        let Kept { running, outlet, link, .. } = taken.kept;
+        let Kept { running, reply_to, link, .. } = taken.kept;
         drop(link);
-        match outlet {
+        match reply_to {
             // the client may have gone, and then nobody waits
-            Way::Exchange(exchange) => drop(exchange.head.send(Head::Cancelled)),
-            Way::Stream => drop(taken.reader),
-            Way::Line | Way::Batch(_) => {}
+            Some(ReplyTo::Http(reply)) => drop(reply.head.send(ResponseHead::Cancelled)),
+            None => drop(taken.reader),
+            Some(ReplyTo::Pipe | ReplyTo::Batch(_)) => {}
         }
-        if self.stop(running, cancellation.reason) {
+        if self.cancel_task(running, cancellation.reason) {
             self.cleaning.insert(call);
         }
         self.check_drained();

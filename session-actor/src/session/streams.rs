@@ -9,14 +9,15 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Reader, SessionActor, Way};
+use super::{Reader, SessionActor};
 use crate::{
+    budget::ByteBudget,
     limits::Limits,
-    outlet::{Accepts, Exchange, Head},
-    queue::{Flow, Source, queue},
+    queue::{Source, queue},
     replay::{EventId, ReplayLimits},
+    reply_to::{ReplyTo, ResponseHead},
     stats::{Counted, Counter},
-    stream::{Hello, Prime, StreamActor, Write, WriteAll},
+    stream::{Hello, Prime, StreamActor, StreamClosed, Write, WriteAll},
     token::Token,
 };
 
@@ -30,35 +31,34 @@ impl SessionActor {
             && self.peer.as_ref().is_some_and(|peer| peer.revision.has(Feature::StreamPolling))
     }
 
-    /// Turns a call's pending exchange into a stream, where the client can read one. Does nothing the second time.
-    pub(super) fn commit(&mut self, call: Token) {
+    /// Turns a call's pending response into a stream, where the client can read one. Does nothing the second time.
+    pub(super) fn start_stream(&mut self, call: Token) {
         let primed = self.has_polling();
         let Some(kept) = self.state.call_mut(call) else { return };
-        match &kept.outlet {
-            Way::Exchange(Exchange { accepts: Accepts::Both | Accepts::Events, .. }) => {}
-            Way::Exchange(_) | Way::Stream | Way::Line | Way::Batch(_) => return,
+        if !matches!(&kept.reply_to, Some(ReplyTo::Http(reply)) if reply.accepts.events()) {
+            return;
         }
-        let Way::Exchange(exchange) = std::mem::replace(&mut kept.outlet, Way::Stream) else { return };
-        let kept_flow = kept.link.0.flow().clone();
-        let make = self.reader_maker(kept_flow, None);
+        let Some(ReplyTo::Http(reply)) = kept.reply_to.take() else { return };
+        let budget = kept.link.0.budget().clone();
+        let make = self.reader_maker(budget, None);
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
         if let Some(events) = events {
             // a client that has gone drops the events, and the stream reports that
-            drop(exchange.head.send(Head::Events(events)));
+            drop(reply.head.send(ResponseHead::Events(events)));
         }
     }
 
     /// Starts readers: the actor on this side, the events for the other.
     fn reader_maker(
         &self,
-        flow: Arc<Flow>,
+        budget: Arc<ByteBudget>,
         replayed: Option<OwnedSemaphorePermit>,
     ) -> impl FnOnce(Token, EventId, bool, &mut Option<Source>) -> Reader + use<> {
         let (stall, session) = (self.state.limits.stall, self.address.clone());
-        let open: Counted = self.sessions.stats().count(Counter::Streams);
+        let open: Counted = self.hub.stats().count(Counter::Streams);
         move |token, first, primed, events| {
-            let (sink, source) = queue(flow);
+            let (sink, source) = queue(budget);
             let stream = StreamActor::new(token, session, sink.clone(), stall, open, replayed).start();
             // browsers and proxies show a response once it has a body
             if primed {
@@ -70,13 +70,6 @@ impl SessionActor {
             Reader { stream, sink }
         }
     }
-}
-
-/// A stream's reader has gone or stands still. Sent by the stream; stale if the stream has another reader by now.
-#[derive(Debug, Message)]
-#[rtype(result = "()")]
-pub struct StreamClosed {
-    pub(crate) stream: Token,
 }
 
 impl Handler<StreamClosed> for SessionActor {
@@ -92,16 +85,16 @@ impl Handler<StreamClosed> for SessionActor {
 /// the call has ended or has a stream.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Commit {
+pub struct StartStream {
     /// The call.
     pub call: Token,
 }
 
-impl Handler<Commit> for SessionActor {
+impl Handler<StartStream> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, commit: Commit, _: &mut Self::Context) {
-        self.commit(commit.call);
+    fn handle(&mut self, start: StartStream, _: &mut Self::Context) {
+        self.start_stream(start.call);
     }
 }
 
@@ -133,7 +126,7 @@ impl Handler<OpenStream> for SessionActor {
             return Err(NoStream::Draining);
         }
         let primed = self.has_polling();
-        let make = self.reader_maker(self.flow(), None);
+        let make = self.reader_maker(self.budget(), None);
         let mut events = None;
         self.state
             .open_standalone(primed, Instant::now(), |token, first| make(token, first, primed, &mut events));
@@ -174,16 +167,16 @@ impl Handler<Resume> for SessionActor {
     type Result = Result<Source, NotResumed>;
 
     fn handle(&mut self, resume: Resume, ctx: &mut Self::Context) -> Self::Result {
-        // what the running call still sends holds room of its own flow; nothing sends on a stream without one
-        let flow = self
+        // what the running call still sends holds room of its own budget; nothing sends on a stream without one
+        let budget = self
             .state
             .call_of(resume.last)
             .and_then(|call| self.state.call_mut(call))
-            .map(|kept| kept.link.0.flow().clone());
+            .map(|kept| kept.link.0.budget().clone());
         let replayed = self.room_to_replay(resume.last)?;
         // a client whose stream breaks again before an event came has an id to come back with
         let primed = self.has_polling();
-        let make = self.reader_maker(flow.unwrap_or_else(|| self.flow()), None);
+        let make = self.reader_maker(budget.unwrap_or_else(|| self.budget()), None);
         let mut live = None;
         let mut events = None;
         let resumed = self.state.resume(resume.last, Instant::now(), |token, _| {
@@ -203,7 +196,7 @@ impl Handler<Resume> for SessionActor {
             return Ok(events);
         }
         // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
-        let make = self.reader_maker(self.flow(), replayed);
+        let make = self.reader_maker(self.budget(), replayed);
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, primed, &mut events);
         write_kept(&reader.stream, resumed.events);
@@ -216,7 +209,7 @@ impl SessionActor {
     /// client that comes back many times and reads nothing would have as many copies of it written.
     fn room_to_replay(&mut self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
         let Some(bytes) = self.state.bytes_after_end(last) else { return Ok(None) };
-        let bytes = u32::try_from(bytes.max(REPLAY_SHARE)).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(bytes.max(MIN_REPLAY_BYTES)).unwrap_or(u32::MAX);
         let limit = replays_limit(&self.state.limits);
         let replays = self.replays.get_or_insert_with(|| Arc::new(Semaphore::new(limit))).clone();
         replays.try_acquire_many_owned(bytes).map(Some).map_err(|_| NotResumed::TooMuch { limit })
@@ -224,13 +217,13 @@ impl SessionActor {
 }
 
 /// A reader of a stream that has ended counts for at least this much.
-const REPLAY_SHARE: usize = 1024; // bytes
+const MIN_REPLAY_BYTES: usize = 1024; // bytes
 
 /// How much may be on its way to readers of streams that have ended, in bytes: as much as all standalone streams could
 /// replay at once.
 fn replays_limit(limits: &Limits) -> usize {
     let streams = limits.streams.max(1);
-    limits.replay.bytes.max(REPLAY_SHARE).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
+    limits.replay.bytes.max(MIN_REPLAY_BYTES).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
 }
 
 fn write_kept(stream: &actix::Addr<StreamActor>, events: Vec<(EventId, bytes::Bytes)>) {

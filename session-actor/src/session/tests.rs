@@ -19,8 +19,8 @@ use super::{Opening, SessionActor};
 use crate::{
     limits::Limits,
     link::{CallEnd, CallLink, StreamRoom},
-    outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
+    reply_to::{Accepts, Disposition, HttpReply, ReplyTo, ResponseHead},
     session::{Admit, Notified, OpenStream, Running},
     sessions::Sessions,
     stats::Snapshot,
@@ -76,7 +76,7 @@ impl Client {
         let params =
             r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}"#;
         let head = client.request(0, "initialize", params).await;
-        assert!(matches!(head, Ok(Head::Json { .. })));
+        assert!(matches!(head, Ok(ResponseHead::Json { .. })));
         client
     }
 
@@ -89,15 +89,15 @@ impl Client {
         request
     }
 
-    fn request(&self, id: u32, method: &str, params: &str) -> oneshot::Receiver<Head> {
+    fn request(&self, id: u32, method: &str, params: &str) -> oneshot::Receiver<ResponseHead> {
         let request = self.read(id, method, params);
         let (send, head) = oneshot::channel();
-        let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
-        task::serve(&self.session, &self.router, &self.sessions, request, outlet, Bearings::default());
+        let reply_to = ReplyTo::Http(HttpReply { head: send, accepts: Accepts::Both });
+        task::serve(&self.session, &self.router, &self.sessions, request, reply_to, Bearings::default());
         head
     }
 
-    fn call(&self, id: u32, tool: &str) -> oneshot::Receiver<Head> {
+    fn call(&self, id: u32, tool: &str) -> oneshot::Receiver<ResponseHead> {
         self.request(id, "tools/call", &format!(r#"{{"name":"{tool}"}}"#))
     }
 
@@ -123,7 +123,7 @@ async fn a_session_that_panics_leaves_no_entry_no_handler_and_no_stream() {
     let standalone = client.session.send(OpenStream).await.unwrap().unwrap();
     let pending = client.call(1, "forever");
     let streaming = client.call(2, "forever");
-    let Ok(Head::Events(stream)) = streaming.await else { panic!("silence commits it to a stream") };
+    let Ok(ResponseHead::Events(stream)) = streaming.await else { panic!("silence makes it a stream") };
     drop(pending);
     let late = client.call(3, "forever");
     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -167,19 +167,19 @@ async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is
     let client = Client::connect().await;
     for _ in 0..2 {
         let (send, head) = oneshot::channel();
-        let (reply, admission) = oneshot::channel();
+        let (admitted, admission) = oneshot::channel();
         drop(admission);
         let running = Running {
             abort: actix_rt::spawn(async {}).abort_handle(),
             cancelled: Cancelled::default(),
             span: tracing::Span::none(),
         };
-        let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts: Accepts::Both });
+        let reply_to = ReplyTo::Http(HttpReply { head: send, accepts: Accepts::Both });
         let request = client.read(7, "tools/call", r#"{"name":"forever"}"#);
-        client.session.do_send(Admit { request, peer: None, running, outlet, reply });
+        client.session.do_send(Admit { request, peer: None, running, reply_to, admitted });
         let answer = tokio::time::timeout(Duration::from_secs(3600), head).await;
-        let Ok(Ok(Head::Json { verdict, .. })) = answer else { panic!("no answer: {answer:?}") };
-        assert_eq!(verdict, Verdict::Answered(Some(ErrorCode::INTERNAL_ERROR)));
+        let Ok(Ok(ResponseHead::Json { disposition, .. })) = answer else { panic!("no answer: {answer:?}") };
+        assert_eq!(disposition, Disposition::Answered(Some(ErrorCode::INTERNAL_ERROR)));
     }
 }
 
@@ -219,7 +219,7 @@ async fn a_session_is_silent_once_the_grace_of_its_cancelled_call_is_over() {
     tokio::time::sleep(Duration::from_millis(1)).await;
     client.notify(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     let (done, mut drained) = oneshot::channel();
-    client.session.do_send(super::Drain { done, deaf: false });
+    client.session.do_send(super::Drain { done, input_closed: false });
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(drained.try_recv().is_err(), "it has its grace");
     // long before it ends for being idle

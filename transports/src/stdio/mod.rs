@@ -21,8 +21,9 @@ use actix_mcp_router::{
     peer::Peer,
 };
 use actix_mcp_session::{
-    outlet::{Batch, Outlet},
-    queue::{Flow, Sink, queue},
+    budget::ByteBudget,
+    queue::{Sink, queue},
+    reply_to::{Batch, ReplyTo},
     session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor, Stop},
     task,
 };
@@ -95,7 +96,7 @@ impl Server {
     ) -> io::Result<()> {
         self.check_data()?;
         let limits = self.limits().clone();
-        let (pipe, source) = queue(Flow::new(limits.queue_bytes, self.sessions().stats().clone()));
+        let (pipe, source) = queue(ByteBudget::new(limits.queue_bytes, self.sessions().stats().clone()));
         let opening = Opening {
             router: self.router().clone(),
             sessions: self.sessions().clone(),
@@ -104,7 +105,7 @@ impl Server {
             pipe: Some(pipe.clone()),
         };
         let (session, _) = SessionActor::open(opening).map_err(io::Error::other)?;
-        let session = Closing(session);
+        let session = CloseOnDrop(session);
         let more = Rc::new(Cell::new(false));
         let mut writer = actix_rt::spawn(write_lines(source, output, more.clone()));
         let reader = Reader { server: &self, session: &session.0, pipe: &pipe, more, skipped: Cell::new(0) };
@@ -143,7 +144,7 @@ async fn drain(
 ) -> io::Result<()> {
     let deadline = Instant::now() + time;
     let (done, drained) = oneshot::channel();
-    session.do_send(Drain { done, deaf: true });
+    session.do_send(Drain { done, input_closed: true });
     tokio::select! {
         drained = timeout_at(deadline, drained) => if drained.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are stopped");
@@ -180,9 +181,9 @@ fn gone(error: io::Error) -> io::Result<()> {
 }
 
 /// Ends the session even if the future that serves it is dropped.
-struct Closing(Addr<SessionActor>);
+struct CloseOnDrop(Addr<SessionActor>);
 
-impl Drop for Closing {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.do_send(Close);
     }
@@ -244,8 +245,8 @@ impl Reader<'_> {
                 };
                 let bearings = Bearings { peer, ..Bearings::default() };
                 let (router, sessions) = (self.server.router(), self.server.sessions());
-                let outlet = batch.map_or(Outlet::Line, |batch| Outlet::Batch(batch.clone()));
-                task::serve(self.session, router, sessions, request, outlet, bearings);
+                let reply_to = batch.map_or(ReplyTo::Pipe, |batch| ReplyTo::Batch(batch.clone()));
+                task::serve(self.session, router, sessions, request, reply_to, bearings);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),

@@ -72,11 +72,7 @@ fn put(lines: &mut Vec<u8>, message: &[u8]) {
 mod tests {
     use std::cell::RefCell;
 
-    use actix_mcp_session::{
-        outlet::Batch,
-        queue::{Flow, queue},
-        stats::Stats,
-    };
+    use actix_mcp_session::{budget::ByteBudget, queue::queue, reply_to::Batch, stats::Stats};
     use futures_util::FutureExt;
 
     use super::*;
@@ -93,7 +89,7 @@ mod tests {
 
     #[test]
     fn many_messages_are_few_writes_and_none_grows_with_what_waits() {
-        let (sink, source) = queue(Flow::new(1 << 20, Stats::default()));
+        let (sink, source) = queue(ByteBudget::new(1 << 20, Stats::default()));
         for _ in 0..100 {
             // a line of 1 KiB, its brackets and its end included
             Batch::on_pipe(sink.clone()).push(&[b'0'; 1021]);

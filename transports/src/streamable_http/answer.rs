@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
 use actix_mcp_session::{
-    outlet::{Accepts, Head, Verdict, event},
     queue::Source,
+    reply_to::{Accepts, Disposition, ResponseHead, event},
 };
 use actix_web::{
     HttpResponse,
@@ -21,14 +21,14 @@ use super::{Endpoint, refusal::Refusal, sse::SseBody};
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// The status of a request's fate in a legacy session, and in how many seconds to come back.
-fn status(verdict: Verdict) -> (StatusCode, Option<u32>) {
-    match verdict {
+fn status(disposition: Disposition) -> (StatusCode, Option<u32>) {
+    match disposition {
         // an error that a handler or a method gives is an answer; 404 would end the client's session
-        Verdict::Answered(_) => (StatusCode::OK, None),
-        Verdict::Refused => (StatusCode::BAD_REQUEST, None),
-        Verdict::Duplicate => (StatusCode::CONFLICT, None),
-        Verdict::Full => (StatusCode::TOO_MANY_REQUESTS, Some(1)),
-        Verdict::Draining => (StatusCode::SERVICE_UNAVAILABLE, Some(5)),
+        Disposition::Answered(_) => (StatusCode::OK, None),
+        Disposition::Refused => (StatusCode::BAD_REQUEST, None),
+        Disposition::Duplicate => (StatusCode::CONFLICT, None),
+        Disposition::Full => (StatusCode::TOO_MANY_REQUESTS, Some(1)),
+        Disposition::Draining => (StatusCode::SERVICE_UNAVAILABLE, Some(5)),
     }
 }
 
@@ -36,17 +36,19 @@ impl Endpoint {
     /// Answers the request of this id with what the session decided; `None` is a session that ended before it could.
     pub(super) async fn answer(
         &self,
-        head: Option<Head>,
+        head: Option<ResponseHead>,
         accepts: Accepts,
         id: Option<&RequestId>,
     ) -> HttpResponse {
         match head {
             // an answer, also one that is an error, comes in what the client reads; only refusals are always JSON
-            Some(Head::Json { json, verdict: Verdict::Answered(_) }) if accepts == Accepts::Events => {
+            Some(ResponseHead::Json { json, disposition: Disposition::Answered(_) })
+                if accepts == Accepts::Events =>
+            {
                 one_event(&json)
             }
-            Some(Head::Json { json, verdict }) => {
-                let (status, retry_after) = status(verdict);
+            Some(ResponseHead::Json { json, disposition }) => {
+                let (status, retry_after) = status(disposition);
                 let mut response = HttpResponse::build(status);
                 response.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")));
                 if let Some(seconds) = retry_after {
@@ -54,11 +56,11 @@ impl Endpoint {
                 }
                 response.body(json)
             }
-            Some(Head::Events(source)) => self.events(source).await,
+            Some(ResponseHead::Events(source)) => self.events(source).await,
             // cancelled by its own client: nothing is to be said, and the exchange must end all the same
-            Some(Head::Cancelled) if accepts == Accepts::Json => HttpResponse::Accepted().finish(),
-            Some(Head::Cancelled) => stream_head().body(Bytes::new()),
-            Some(Head::Ended) | None => Refusal::no_session().of(id).response(ErrorId::Absent),
+            Some(ResponseHead::Cancelled) if accepts == Accepts::Json => HttpResponse::Accepted().finish(),
+            Some(ResponseHead::Cancelled) => stream_head().body(Bytes::new()),
+            Some(ResponseHead::Ended) | None => Refusal::no_session().of(id).response(ErrorId::Absent),
         }
     }
 

@@ -4,7 +4,7 @@ use actix_mcp_router::{
     era::{Feature, Revision},
     mirror::Field,
 };
-use actix_mcp_session::outlet::Accepts;
+use actix_mcp_session::reply_to::Accepts;
 use actix_web::{
     HttpRequest,
     http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderName},

@@ -11,7 +11,7 @@ use std::{
 };
 
 use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
-use actix_mcp_session::outlet::Head;
+use actix_mcp_session::reply_to::ResponseHead;
 use actix_web::{
     body::{BodySize, MessageBody},
     rt::time::{Instant, Sleep, sleep},
@@ -38,7 +38,7 @@ impl<F> JsonBody<F> {
     }
 }
 
-impl<F: Future<Output = Head>> MessageBody for JsonBody<F> {
+impl<F: Future<Output = ResponseHead>> MessageBody for JsonBody<F> {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
@@ -50,9 +50,9 @@ impl<F: Future<Output = Head>> MessageBody for JsonBody<F> {
         if let Poll::Ready(head) = head.as_mut().poll(cx) {
             self.head = None;
             let json = match head {
-                Head::Json { json, .. } => json,
+                ResponseHead::Json { json, .. } => json,
                 // a client that takes JSON only gets no stream, so that it was the server's end
-                Head::Events(_) | Head::Cancelled | Head::Ended => {
+                ResponseHead::Events(_) | ResponseHead::Cancelled | ResponseHead::Ended => {
                     Refusal::shutting_down().of(Some(&self.id)).json(ErrorId::Absent)
                 }
             };

@@ -16,7 +16,7 @@ use actix_mcp_router::{
 };
 use actix_mcp_session::{
     exchange::Exchange,
-    outlet::{Accepts, Head, Verdict},
+    reply_to::{Accepts, Disposition, ResponseHead},
 };
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -103,7 +103,7 @@ impl Endpoint {
             exchange.head().await
         };
         match head {
-            Head::Json { json, verdict: Verdict::Answered(code) }
+            ResponseHead::Json { json, disposition: Disposition::Answered(code) }
                 // a 400 is JSON, whatever is accepted; so is an error to a request to listen, where JSON is accepted
                 if answered_status(code) != StatusCode::OK || reads != Accepts::Events =>
             {
@@ -111,9 +111,9 @@ impl Endpoint {
                     .insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")))
                     .body(json))
             }
-            Head::Events(source) => Ok(self.events_with(source, silence).await),
-            Head::Ended => Err(Refusal::shutting_down().of(Some(&id)).into()),
-            head @ (Head::Json { .. } | Head::Cancelled) => {
+            ResponseHead::Events(source) => Ok(self.events_with(source, silence).await),
+            ResponseHead::Ended => Err(Refusal::shutting_down().of(Some(&id)).into()),
+            head @ (ResponseHead::Json { .. } | ResponseHead::Cancelled) => {
                 Ok(self.answer(Some(head), accepts, Some(&id)).await)
             }
         }

@@ -9,7 +9,7 @@ use actix_mcp_router::{
     jsonrpc::{self, Incoming, Malformed, Payload, Request, Response},
 };
 use actix_mcp_session::{
-    outlet::{Accepts, Batch, Exchange, Head, Outlet, Verdict},
+    reply_to::{Accepts, Batch, Disposition, HttpReply, ReplyTo, ResponseHead},
     session::{Answered, Close, Notified, OpenError, Opening, Refuse, SessionActor},
     sessions::SessionHandle,
     task,
@@ -134,16 +134,22 @@ impl Endpoint {
         request: &HttpRequest,
         accepts: Accepts,
         message: Request,
-    ) -> oneshot::Receiver<Head> {
+    ) -> oneshot::Receiver<ResponseHead> {
         let (send, head) = oneshot::channel();
-        let outlet = Outlet::Exchange(Exchange { head: send, accepts });
-        self.start(session, request, message, outlet);
+        let reply_to = ReplyTo::Http(HttpReply { head: send, accepts });
+        self.start(session, request, message, reply_to);
         head
     }
 
-    fn start(&self, session: &Addr<SessionActor>, request: &HttpRequest, message: Request, outlet: Outlet) {
+    fn start(
+        &self,
+        session: &Addr<SessionActor>,
+        request: &HttpRequest,
+        message: Request,
+        reply_to: ReplyTo,
+    ) {
         let (router, sessions) = (self.server.router(), self.server.sessions());
-        task::serve(session, router, sessions, message, outlet, self.bearings(request));
+        task::serve(session, router, sessions, message, reply_to, self.bearings(request));
     }
 
     /// Opens a session, or refuses to open the one there is a second time.
@@ -179,14 +185,15 @@ impl Endpoint {
             }
         })?;
         // ends the session unless its client has learnt its id
-        let unborn = Unborn(Some(session.clone()));
+        let closing = CloseOnDrop(Some(session.clone()));
         let request_id = message.id.clone();
         let head = self.serve_request(&session, request, accepts, message).await.ok();
-        let opened = matches!(head, Some(Head::Json { verdict: Verdict::Answered(None), .. }));
+        let opened =
+            matches!(head, Some(ResponseHead::Json { disposition: Disposition::Answered(None), .. }));
         let mut response = self.answer(head, accepts, Some(&request_id)).await;
         if opened && let Ok(id) = HeaderValue::from_str(&id) {
             response.headers_mut().insert(headers::SESSION_ID, id);
-            unborn.keep();
+            closing.keep();
         }
         Ok(response)
     }
@@ -206,7 +213,7 @@ impl Endpoint {
             .into());
         }
         let (send, head) = oneshot::channel();
-        let batch = Batch::in_exchange(send);
+        let batch = Batch::in_response(send);
         let mut refused = None;
         for message in messages {
             match message {
@@ -215,7 +222,7 @@ impl Endpoint {
                     Some(malformed) => {
                         session.addr.do_send(Refuse { malformed, batch: Some(batch.clone()) });
                     }
-                    None => self.start(&session.addr, request, message, Outlet::Batch(batch.clone())),
+                    None => self.start(&session.addr, request, message, ReplyTo::Batch(batch.clone())),
                 },
                 Ok(Incoming::Notification(notification)) => session.addr.do_send(Notified { notification }),
                 Ok(Incoming::Response(response)) => session.addr.do_send(Answered { response }),
@@ -231,7 +238,7 @@ impl Endpoint {
         drop(batch);
         match head.await.ok() {
             // only notifications and answers, or nothing that is left to be answered
-            None | Some(Head::Cancelled) => {
+            None | Some(ResponseHead::Cancelled) => {
                 // or it was the session's end that left nothing
                 self.session(request)?;
                 match refused {
@@ -250,15 +257,15 @@ fn is_initialize(message: &Request) -> bool {
 }
 
 /// A session whose id nobody knows yet.
-struct Unborn(Option<Addr<SessionActor>>);
+struct CloseOnDrop(Option<Addr<SessionActor>>);
 
-impl Unborn {
+impl CloseOnDrop {
     fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Unborn {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         if let Some(session) = &self.0 {
             session.do_send(Close);

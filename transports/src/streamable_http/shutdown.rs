@@ -25,7 +25,7 @@ struct Mounted {
 pub(super) fn register(server: &Server, path: &str) {
     let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
     servers.retain(|known| !known.sessions.is_gone());
-    let at = servers.iter().position(|known| known.sessions.is(server.sessions()));
+    let at = servers.iter().position(|known| known.sessions.ptr_eq(server.sessions()));
     let at = at.unwrap_or_else(|| {
         let (sessions, drain) = (server.sessions().downgrade(), server.limits().drain);
         servers.push(Mounted { sessions, drain, paths: Vec::new() });
@@ -107,7 +107,7 @@ mod tests {
         let scopes = [server.scope("/a"), server.scope("/b")];
         let noted = |sessions: &Sessions| {
             let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-            servers.iter().filter(|known| known.sessions.is(sessions)).count()
+            servers.iter().filter(|known| known.sessions.ptr_eq(sessions)).count()
         };
         assert_eq!(noted(server.sessions()), 1, "a signal would miss it, or drain it twice");
         drop((server, scopes));

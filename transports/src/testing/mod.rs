@@ -19,13 +19,13 @@ mod pipe;
 mod posts;
 mod script;
 
-pub use actix_mcp_session::outlet::{Accepts, Head, Verdict};
+pub use actix_mcp_session::reply_to::{Accepts, Disposition, ResponseHead};
 
 pub use self::{
     call::TestCall,
     contains::contains,
     pipe::Pipe,
-    posts::{Exchange, Posts, SseEvent, Stream},
+    posts::{PendingAnswer, Posts, SseEvent, Stream},
     script::script,
 };
 

@@ -11,9 +11,9 @@ use actix_mcp_router::{
     router::Router,
 };
 use actix_mcp_session::{
-    outlet::{self, Accepts, Head, Outlet, Verdict},
     queue::Source,
     replay::EventId,
+    reply_to::{Accepts, Disposition, HttpReply, ReplyTo, ResponseHead},
     session::{Answered, Close, Drain, Notified, OpenError, OpenStream, Opening, Resume, SessionActor},
     sessions::Sessions,
     task,
@@ -43,8 +43,8 @@ pub struct Posts {
 
 /// What one request gets.
 #[derive(Debug)]
-pub struct Exchange {
-    head: oneshot::Receiver<Head>,
+pub struct PendingAnswer {
+    head: oneshot::Receiver<ResponseHead>,
 }
 
 /// A stream of events.
@@ -123,34 +123,34 @@ impl Posts {
     }
 
     /// Sends a request.
-    pub fn request(&self, id: impl Into<Value>, method: &str, params: Value) -> Exchange {
+    pub fn request(&self, id: impl Into<Value>, method: &str, params: Value) -> PendingAnswer {
         let id: Value = id.into();
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }), Accepts::Both)
     }
 
     /// Sends `tools/call` that wants progress under its own id.
-    pub fn call(&self, id: impl Into<Value>, tool: &str, arguments: Value) -> Exchange {
+    pub fn call(&self, id: impl Into<Value>, tool: &str, arguments: Value) -> PendingAnswer {
         let id: Value = id.into();
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
         self.request(id, "tools/call", params)
     }
 
     /// Sends a request from a client that can read only this. Panics on one that names its version in `_meta`.
-    pub fn send(&self, message: &Value, accepts: Accepts) -> Exchange {
+    pub fn send(&self, message: &Value, accepts: Accepts) -> PendingAnswer {
         let (send, head) = oneshot::channel();
         match self.read(message) {
             Incoming::Request(request) if Claim::of(&request.params).is_some() => panic!(
                 "{message} names its version, so it belongs to no session: use `Pipe::open`, or `actix_web::test`"
             ),
             Incoming::Request(request) => {
-                let outlet = Outlet::Exchange(outlet::Exchange { head: send, accepts });
+                let reply_to = ReplyTo::Http(HttpReply { head: send, accepts });
                 let (session, router, sessions) = (&self.session, &self.router, &self.sessions);
                 let bearings = Bearings { principal: self.principal.clone(), ..Bearings::default() };
-                task::serve(session, router, sessions, request, outlet, bearings);
+                task::serve(session, router, sessions, request, reply_to, bearings);
             }
             Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
         }
-        Exchange { head }
+        PendingAnswer { head }
     }
 
     /// Sends a notification.
@@ -191,11 +191,11 @@ impl Posts {
         self.session.send(Resume { last }).await.expect("the session has ended").ok().map(Stream)
     }
 
-    /// Lets running calls end and admits no more; resolves when nothing is in flight. `deaf` says that the client answers
+    /// Lets running calls end and admits no more; resolves when nothing is in flight. `input_closed` says that the client answers
     /// nothing any more.
-    pub async fn drain(&self, deaf: bool) {
+    pub async fn drain(&self, input_closed: bool) {
         let (done, drained) = oneshot::channel();
-        self.session.do_send(Drain { done, deaf });
+        self.session.do_send(Drain { done, input_closed });
         drained.await.expect("the session has ended");
     }
 
@@ -219,18 +219,19 @@ impl Posts {
 }
 
 #[expect(clippy::missing_panics_doc, reason = "in a test a panic is the failure, as `Posts` says")]
-impl Exchange {
+impl PendingAnswer {
     /// The head; `None` if the session has gone without one.
-    pub async fn head(self) -> Option<Head> {
+    pub async fn head(self) -> Option<ResponseHead> {
         self.head.await.ok()
     }
 
     /// Waits for a single answer: what it is, and its message.
-    pub async fn json(self) -> (Verdict, Value) {
+    pub async fn json(self) -> (Disposition, Value) {
         match self.head().await {
-            Some(Head::Json { json, verdict }) => {
-                (verdict, serde_json::from_slice(&json).unwrap_or_else(|error| panic!("no JSON: {error}")))
-            }
+            Some(ResponseHead::Json { json, disposition }) => (
+                disposition,
+                serde_json::from_slice(&json).unwrap_or_else(|error| panic!("no JSON: {error}")),
+            ),
             other => panic!("a single answer was expected, not {other:?}"),
         }
     }
@@ -238,7 +239,7 @@ impl Exchange {
     /// Waits for a stream.
     pub async fn stream(self) -> Stream {
         match self.head().await {
-            Some(Head::Events(events)) => Stream(events),
+            Some(ResponseHead::Events(events)) => Stream(events),
             other => panic!("a stream was expected, not {other:?}"),
         }
     }

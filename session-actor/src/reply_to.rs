@@ -1,6 +1,11 @@
-//! Where the answer to a request goes.
+//! Where the answer to a request goes, and what it is there: a message, a stream of events, or nothing.
 //!
-//! **Invariant:** an outlet is owned by one call and consumed by its one answer; nothing else can write to it.
+//! It never decides which; it is told by the session, or by the exchange. What both of them frame as an event is framed
+//! here.
+//!
+//! **Invariant:** a [`ReplyTo`] is owned by one call and consumed by its one answer; nothing else can write to it.
+//!
+//! Read next: `queue` (the way of a stream's events).
 
 use std::{
     fmt::Write as _,
@@ -16,22 +21,22 @@ use crate::{
     replay::EventId,
 };
 
-/// The way of one request's answer, given by the transport with the request.
+/// Where one request's answer goes, given by the transport with the request.
 #[derive(Debug)]
-pub enum Outlet {
-    /// An HTTP exchange that has no head yet: a single answer, or a stream if the call sends something before it.
-    Exchange(Exchange),
+pub enum ReplyTo {
+    /// An HTTP response that has no head yet: a single answer, or a stream if the call sends something before it.
+    Http(HttpReply),
     /// The pipe of a session that has one, such as stdio.
-    Line,
+    Pipe,
     /// A member of a batch: answered together with the others.
     Batch(Arc<Batch>),
 }
 
-/// An HTTP exchange before its head.
+/// An HTTP response before its head.
 #[derive(Debug)]
-pub struct Exchange {
-    /// Takes the head, once. A client that has gone is no reason to stop.
-    pub head: oneshot::Sender<Head>,
+pub struct HttpReply {
+    /// Takes the head, once. A client that has disconnected does not stop the call.
+    pub head: oneshot::Sender<ResponseHead>,
     /// What the client can read.
     pub accepts: Accepts,
 }
@@ -47,15 +52,22 @@ pub enum Accepts {
     Events,
 }
 
-/// How an exchange is answered.
+impl Accepts {
+    /// Whether the answer can be a stream of events.
+    pub(crate) fn events(self) -> bool {
+        self != Self::Json
+    }
+}
+
+/// How a request over HTTP is answered.
 #[derive(Debug)]
-pub enum Head {
+pub enum ResponseHead {
     /// One JSON-RPC message and nothing else.
     Json {
         /// The whole message.
         json: Bytes,
         /// What decides on the status.
-        verdict: Verdict,
+        disposition: Disposition,
     },
     /// A stream of encoded SSE events.
     Events(Source),
@@ -93,7 +105,7 @@ pub fn event(json: &[u8]) -> Bytes {
 
 /// What became of a request, as far as a status line can say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Disposition {
     /// It was answered; an error answer has a code.
     Answered(Option<ErrorCode>),
     /// It was refused for the state the session is in.
@@ -110,28 +122,28 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Batch {
     /// Where the array goes.
-    to: BatchWay,
+    to: BatchReplyTo,
     answers: Mutex<BytesMut>,
 }
 
 #[derive(Debug)]
-enum BatchWay {
+enum BatchReplyTo {
     Pipe(Sink),
     /// Taken once, by the drop of the last clone.
-    Exchange(Option<oneshot::Sender<Head>>),
+    Http(Option<oneshot::Sender<ResponseHead>>),
 }
 
 impl Batch {
     /// A batch whose answers go to this pipe. Each of its requests holds a clone; the last one to go writes.
     #[must_use]
     pub fn on_pipe(pipe: Sink) -> Arc<Self> {
-        Arc::new(Self { to: BatchWay::Pipe(pipe), answers: Mutex::default() })
+        Arc::new(Self { to: BatchReplyTo::Pipe(pipe), answers: Mutex::default() })
     }
 
-    /// A batch whose answers are the answer of this exchange; [`Head::Cancelled`] if there is none.
+    /// A batch whose answers are the body of one HTTP response; [`ResponseHead::Cancelled`] if there is none.
     #[must_use]
-    pub fn in_exchange(head: oneshot::Sender<Head>) -> Arc<Self> {
-        Arc::new(Self { to: BatchWay::Exchange(Some(head)), answers: Mutex::default() })
+    pub fn in_response(head: oneshot::Sender<ResponseHead>) -> Arc<Self> {
+        Arc::new(Self { to: BatchReplyTo::Http(Some(head)), answers: Mutex::default() })
     }
 
     /// Adds an answer, a whole JSON-RPC message.
@@ -152,12 +164,12 @@ impl Drop for Batch {
             answers.split().freeze()
         });
         match (&mut self.to, array) {
-            (BatchWay::Pipe(_), None) => {}
-            (BatchWay::Pipe(pipe), Some(array)) => pipe.push(Frame::kept(array)),
-            (BatchWay::Exchange(head), array) => {
+            (BatchReplyTo::Pipe(_), None) => {}
+            (BatchReplyTo::Pipe(pipe), Some(array)) => pipe.push(Frame::kept(array)),
+            (BatchReplyTo::Http(head), array) => {
                 let answer = match array {
-                    Some(json) => Head::Json { json, verdict: Verdict::Answered(None) },
-                    None => Head::Cancelled,
+                    Some(json) => ResponseHead::Json { json, disposition: Disposition::Answered(None) },
+                    None => ResponseHead::Cancelled,
                 };
                 // the client may have gone, and then nobody waits
                 drop(head.take().map(|head| head.send(answer)));

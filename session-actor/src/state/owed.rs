@@ -12,10 +12,10 @@ use std::{
 
 use actix_mcp_router::id::RequestId;
 
-use crate::outlet::Batch;
+use crate::reply_to::Batch;
 
 /// Fewer ids than this are never searched for those that can go.
-const FEW: usize = 128; // ids
+const MIN_SWEEP: usize = 128; // ids
 
 /// The ids that are taken by a batch of one session.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl Owed {
         if self.ids.len() >= self.sweep_at {
             self.sweep();
             // each sweep is paid for by as many ids that came since the last one
-            self.sweep_at = (self.ids.len() * 2).max(FEW);
+            self.sweep_at = (self.ids.len() * 2).max(MIN_SWEEP);
         }
         self.ids.insert(id, Arc::downgrade(batch));
     }
@@ -50,7 +50,7 @@ impl Owed {
 
     /// Removes what no longer is taken, where it is worth a look: ids can be long.
     pub(crate) fn tidy(&mut self) {
-        if !self.ids.is_empty() && self.ids.len() <= FEW {
+        if !self.ids.is_empty() && self.ids.len() <= MIN_SWEEP {
             self.sweep();
         }
     }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn batch() -> Arc<Batch> {
-        Batch::in_exchange(oneshot::channel().0)
+        Batch::in_response(oneshot::channel().0)
     }
 
     // C111
@@ -103,7 +103,7 @@ mod tests {
             let gone = batch();
             owed.take(id.into(), if id % 1000 == 0 { &live } else { &gone });
         }
-        assert!(owed.ids.len() <= 2 * FEW, "{} ids", owed.ids.len());
+        assert!(owed.ids.len() <= 2 * MIN_SWEEP, "{} ids", owed.ids.len());
         assert!((0..100_i64).all(|id| owed.holds(&(id * 1000).into())));
     }
 }

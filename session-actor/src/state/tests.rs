@@ -7,11 +7,10 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use tokio::{sync::oneshot, time::Instant};
 
+use super::{Ask, Phase, Refused, SessionState};
 use crate::{
-    asks::Ask,
     limits::Limits,
     replay::{EventId, ReplayLimits},
-    state::{Phase, Refused, SessionState},
     stats::{Counter, Stats},
     token::Token,
 };
@@ -364,7 +363,7 @@ fn a_refused_call_leaves_nothing_behind() {
 
 #[test]
 fn the_limits_of_streams_asks_and_subscriptions_hold_on_both_sides() {
-    let limits = Limits { streams: 1, asks: 1, subscriptions: 1, ..Limits::default() };
+    let limits = Limits { streams: 1, client_requests: 1, subscriptions: 1, ..Limits::default() };
     let mut state: State = SessionState::new(limits, Instant::now());
     let stream = state.open_standalone(true, now(), |_, _| "get").unwrap();
     assert!(state.open_standalone(true, now(), |_, _| "get").is_none());

@@ -1,0 +1,79 @@
+//! A session begins: what it is made of, and what keeps it from beginning.
+//!
+//! It is not findable yet: that comes with the answer to `initialize`.
+//!
+//! Read next: `own` (the answer to `initialize`).
+
+use std::{collections::HashSet, sync::Arc};
+
+use actix::{Actor, Addr, AsyncContext};
+use actix_mcp_router::{peer::Principal, router::Router};
+use tokio::time::Instant;
+
+use super::SessionActor;
+use crate::{
+    hub::Full, limits::Limits, queue::Sink, registry::new_id, sessions::Sessions, state::SessionState,
+};
+
+/// What a session is made of.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// What the server offers.
+    pub router: Arc<Router>,
+    /// Where the session will be found.
+    pub sessions: Sessions,
+    /// What it may take; shared by all sessions.
+    pub limits: Arc<Limits>,
+    /// Who opens it.
+    pub principal: Option<Principal>,
+    /// The pipe, for a session over a byte stream.
+    pub pipe: Option<Sink>,
+}
+
+/// Why a session could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Not the client's fault: it should retry later.
+    #[error(transparent)]
+    Full(#[from] Full),
+    /// The machine gives no random bytes, and an id that can be guessed is worse than no session.
+    #[error("no random bytes for a session id")]
+    NoRandom(#[source] getrandom::Error),
+}
+
+impl SessionActor {
+    /// Starts a session on this worker, under the id that is given with it. It can be found once it has answered
+    /// `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] is the machine's fault.
+    pub fn open(opening: Opening) -> Result<(Addr<Self>, Arc<str>), OpenError> {
+        let open = opening.sessions.hub().count_session()?;
+        let id = new_id().map_err(OpenError::NoRandom)?;
+        let registry_id = id.clone();
+        let session = Self::create(move |ctx| Self {
+            address: ctx.address().downgrade(),
+            router: opening.router,
+            state: SessionState::new(opening.limits, Instant::now()),
+            peer: None,
+            pipe: opening.pipe,
+            id: registry_id,
+            principal: opening.principal,
+            hub: opening.sessions.hub().clone(),
+            registered: None,
+            noted: Arc::default(),
+            held: Vec::new(),
+            cleaning: HashSet::new(),
+            ask_timer: None,
+            graces: None,
+            replays: None,
+            drained: Vec::new(),
+            input_closed: false,
+            flush: None,
+            _open: open,
+        });
+        Ok((session, id))
+    }
+}

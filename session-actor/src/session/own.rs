@@ -1,0 +1,131 @@
+//! What the session answers itself, without a task: `initialize`, `ping`, the log level and resource subscriptions.
+//!
+//! Nothing here is ever in flight, and no code of an author runs.
+//!
+//! Read next: `admit` (which sends requests here), `refuse`.
+
+use std::sync::Arc;
+
+use actix::{AsyncContext, Context};
+use actix_mcp_router::{
+    error::{ErrorCode, McpError},
+    id::RequestId,
+    initialize::Opening,
+    jsonrpc::{Parameters, Request, encode_result},
+    peer::Peer,
+    router::Router,
+};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{SessionActor, SessionHandle};
+use crate::{
+    reply_to::{Disposition, ReplyTo},
+    state::{Phase, Refused},
+    stats::Counter,
+};
+
+impl SessionActor {
+    /// Answers `initialize`, once; a second one changes nothing.
+    pub(super) fn initialize(&mut self, reply_to: ReplyTo, request: &Request, ctx: &mut Context<Self>) {
+        if matches!(reply_to, ReplyTo::Batch(_)) {
+            // MCP 2025-03-26 basic/lifecycle, Initialization: MUST NOT be part of a batch
+            let error = McpError::invalid_request("`initialize` cannot be part of a batch");
+            return self.refuse(reply_to, &request.id, &error, Disposition::Refused);
+        }
+        if self.state.phase != Phase::New {
+            let error = McpError::invalid_request("the session is already initialized");
+            return self.refuse(reply_to, &request.id, &error, Disposition::Refused);
+        }
+        match Opening::read(&request.params, self.router.limits().name_bytes) {
+            Ok(client) => {
+                let result = self.router.initialize_result(client.revision);
+                let session_id = self.pipe.is_none().then(|| self.id.clone());
+                self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
+                // asked once the session can be found: a shutdown that did not find it has been announced by now
+                if self.hub.is_draining() {
+                    return self.refuse_call(Refused::Draining, reply_to, &request.id);
+                }
+                self.answer_at_once(
+                    reply_to,
+                    encode_result(&request.id, &result),
+                    Disposition::Answered(None),
+                );
+            }
+            Err(error) => self.refuse(reply_to, &request.id, &error, Disposition::Answered(Some(error.code))),
+        }
+    }
+
+    /// Answers with an empty result, or with the error.
+    // MCP 2025-11-25 basic/utilities/ping and server/utilities/logging: an empty result has no members
+    pub(super) fn answer_empty(&self, reply_to: ReplyTo, id: &RequestId, result: Result<(), McpError>) {
+        match result {
+            Ok(()) => {
+                self.answer_at_once(reply_to, encode_result(id, &json!({})), Disposition::Answered(None))
+            }
+            Err(error) => self.refuse(reply_to, id, &error, Disposition::Answered(Some(error.code))),
+        }
+    }
+
+    pub(super) fn set_level(&self, reply_to: ReplyTo, request: &Request, peer: &Peer) {
+        let level = Router::parse_level(&request.params);
+        self.answer_empty(reply_to, &request.id, level.map(|level| peer.set_level(level)));
+    }
+
+    pub(super) fn subscribe(&mut self, reply_to: ReplyTo, request: &Request) {
+        let result = self.try_subscribe(&request.params);
+        self.answer_empty(reply_to, &request.id, result);
+    }
+
+    pub(super) fn unsubscribe(&mut self, reply_to: ReplyTo, request: &Request) {
+        let uri = self.router.parse_uri(&request.params);
+        let result = uri.map(|uri| {
+            self.noted.unsubscribe(&uri);
+            self.state.unsubscribe(&uri);
+        });
+        self.answer_empty(reply_to, &request.id, result);
+    }
+
+    fn try_subscribe(&mut self, params: &Parameters) -> Result<(), McpError> {
+        let uri = self.router.subscribable(params)?;
+        let stats = self.hub.stats();
+        if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {
+            self.noted.subscribe(&uri);
+            return Ok(());
+        }
+        let limit = self.state.limits.subscriptions;
+        let message = format!("too many resource subscriptions (the limit is {limit})");
+        Err(McpError::new(ErrorCode::INTERNAL_ERROR, message))
+    }
+
+    /// Opens the session for its client and makes it findable.
+    fn opened(&mut self, peer: Peer, ctx: &mut Context<Self>) {
+        let peer = Arc::new(peer);
+        let handle = SessionHandle {
+            addr: ctx.address(),
+            peer: peer.clone(),
+            principal: self.principal.take(),
+            noted: self.noted.clone(),
+        };
+        self.registered = Some(self.hub.registry().register(self.id.clone(), handle));
+        self.peer = Some(peer);
+        self.state.phase = Phase::Opened;
+        if self.pipe.is_none() {
+            self.watch_idle(ctx);
+        }
+    }
+
+    /// Looks whether the session has been idle for too long, at the time it could be.
+    fn watch_idle(&self, ctx: &mut Context<Self>) {
+        let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
+        ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {
+            if session.state.expires_at().is_some_and(|due| due <= Instant::now()) {
+                let idle = session.state.limits.idle;
+                log::debug!(session = session.short(); "an idle session has expired (the limit is {idle:?})");
+                session.close(ctx);
+            } else {
+                session.watch_idle(ctx);
+            }
+        });
+    }
+}

@@ -1,0 +1,51 @@
+//! A call's report of its end, and of its silence, to its session.
+
+use actix::WeakAddr;
+use actix_mcp_router::dispatch::Reply;
+
+use super::{Finished, SessionActor, StartStream};
+use crate::token::Token;
+
+/// Reports a call's end, whatever it is: without it an id would stay taken for ever.
+///
+/// Made by the session with the admission, so that there is no moment in which a call is in flight without one.
+#[derive(Debug)]
+pub(crate) struct Report {
+    call: Token,
+    /// Weak: a call keeps no session alive.
+    session: WeakAddr<SessionActor>,
+    sent: bool,
+}
+
+impl Report {
+    pub(crate) fn new(call: Token, session: WeakAddr<SessionActor>) -> Self {
+        Self { call, session, sent: false }
+    }
+
+    pub(crate) fn send(mut self, reply: Reply) {
+        self.sent = true;
+        self.finished(Some(reply));
+    }
+
+    /// The call has been silent for so long that whoever waits should see that it lives.
+    pub(crate) fn start_stream(&self) {
+        if let Some(session) = self.session.upgrade() {
+            session.do_send(StartStream { call: self.call });
+        }
+    }
+
+    fn finished(&self, reply: Option<Reply>) {
+        if let Some(session) = self.session.upgrade() {
+            session.do_send(Finished { call: self.call, reply });
+        }
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        if !self.sent {
+            // stale if the call was cancelled, which is the usual reason to get here
+            self.finished(None);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The calls of a session: admitted under a free id, taken once, and what they ask the client in between.
+
+use std::sync::Arc;
+
+use actix_mcp_router::{id::RequestId, link::AskError};
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::{Call, SessionState, asks::Ask, in_flight::Claim};
+use crate::{replay::EventId, reply_to::Batch, token::Token};
+
+/// Why a request is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The id is in flight.
+    Duplicate,
+    /// The session takes no more calls.
+    Draining,
+    /// As many calls as the limit allows are in flight.
+    Full,
+}
+
+/// The claim of a call that may run.
+#[derive(Debug)]
+pub(crate) struct Admitted<'a, C>(Claim<'a, Call<C>>);
+
+impl<C> Admitted<'_, C> {
+    pub(crate) fn token(&self) -> Token {
+        self.0.token()
+    }
+
+    pub(crate) fn fill(self, kept: C) -> Token {
+        self.0.fill(Call { kept, track: None })
+    }
+}
+
+/// A call that was taken, with its stream.
+#[derive(Debug)]
+pub(crate) struct Taken<C, R> {
+    pub(crate) id: RequestId,
+    pub(crate) kept: C,
+    /// The reader of its stream, if it had one.
+    pub(crate) reader: Option<R>,
+    /// The answer's place on its stream, if the call had a stream.
+    pub(crate) event: Option<EventId>,
+}
+
+impl<C, R> SessionState<C, R> {
+    /// The live call under an id: what a new request is held against, and what a cancellation names.
+    pub(crate) fn find(&self, id: &RequestId) -> Option<Token> {
+        self.in_flight.find(id)
+    }
+
+    /// Whether an id is in flight, itself or by the batch that it came in.
+    pub(crate) fn is_taken(&self, id: &RequestId) -> bool {
+        self.find(id).is_some() || self.owed.holds(id)
+    }
+
+    /// Takes a free id for as long as the answer of its batch is not handed over, whatever becomes of it.
+    pub(crate) fn take_in(&mut self, batch: &Arc<Batch>, id: &RequestId) {
+        self.owed.take(id.clone(), batch);
+    }
+
+    /// Forgets the ids of batches that were answered.
+    pub(crate) fn tidy(&mut self) {
+        self.owed.tidy();
+    }
+
+    /// Claims an id for a call, which is admitted once the claim is filled. Nothing exists for one that is refused.
+    pub(crate) fn admit(&mut self, id: RequestId, now: Instant) -> Result<Admitted<'_, C>, Refused> {
+        self.touched = now;
+        let room = self.check_room();
+        let Some(claim) = self.in_flight.claim(&mut self.generations, id) else {
+            return Err(Refused::Duplicate);
+        };
+        room?;
+        Ok(Admitted(claim))
+    }
+
+    /// Whether one more call could be admitted, whatever its id.
+    pub(crate) fn check_room(&self) -> Result<(), Refused> {
+        if self.draining {
+            return Err(Refused::Draining);
+        }
+        if self.in_flight.len() >= self.limits.in_flight {
+            return Err(Refused::Full);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn call_mut(&mut self, call: Token) -> Option<&mut C> {
+        self.in_flight.get_mut(call).map(|call| &mut call.kept)
+    }
+
+    /// The calls in flight.
+    pub(crate) fn calls_in_flight(&self) -> Vec<Token> {
+        self.in_flight.iter().map(|(call, _)| call).collect()
+    }
+
+    /// What is kept for each call in flight.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &C> {
+        self.in_flight.iter().map(|(_, call)| &call.kept)
+    }
+
+    pub(crate) fn is_in_flight(&self, call: Token) -> bool {
+        self.in_flight.get(call).is_some()
+    }
+
+    /// Takes a call by its answer, which is kept for a reader that comes back if the stream has one of these.
+    pub(crate) fn finish(
+        &mut self,
+        call: Token,
+        answer: impl FnOnce(&RequestId) -> Bytes,
+        now: Instant,
+    ) -> Option<(Taken<C, R>, Bytes)> {
+        let taken = self.take(call, now)?;
+        let answer = answer(&taken.id);
+        if let Some(event) = taken.event {
+            self.replay.keep(event, answer.clone(), taken.reader.is_none(), now);
+        }
+        Some((taken, answer))
+    }
+
+    /// Takes a call by its cancellation: its stream ends without an answer.
+    pub(crate) fn cancel(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
+        let taken = self.take(call, now)?;
+        self.owed.free(&taken.id);
+        Some(taken)
+    }
+
+    /// The one way out of the map: id, stream and questions leave together.
+    fn take(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
+        let (id, entry) = self.in_flight.take(call)?;
+        self.touched = now;
+        let reader =
+            entry.track.and_then(|track| track.reader).and_then(|reader| self.readers.remove(reader));
+        let event = entry.track.map(|track| EventId { stream: track.number, event: track.sent });
+        self.asks.drop_of(call);
+        Some(Taken { id, kept: entry.kept, reader: reader.map(|reader| reader.handle), event })
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Opens a request of a call to the client. The ask comes back with the error if the call has ended or as many are
+    /// open as the limit allows.
+    pub(crate) fn ask(&mut self, ask: Ask) -> Result<i64, (Ask, AskError)> {
+        if !self.is_in_flight(ask.call) {
+            return Err((ask, AskError::Gone));
+        }
+        let limit = self.limits.client_requests;
+        if self.asks.len() >= limit {
+            return Err((ask, AskError::TooMany { limit }));
+        }
+        Ok(self.asks.open(ask))
+    }
+
+    /// The client's answer: resolves the ask it names, if this session has it open.
+    pub(crate) fn answered(&mut self, id: &RequestId, now: Instant) -> Option<Ask> {
+        self.touched = now;
+        self.asks.take(id)
+    }
+
+    /// The wire id of a call's `nth` question, if it is open.
+    pub(crate) fn open_ask(&self, call: Token, nth: u64) -> Option<i64> {
+        self.asks.find(call, nth)
+    }
+
+    /// When the first of the open asks will have waited for too long.
+    pub(crate) fn next_ask_due(&self) -> Option<Instant> {
+        self.asks.next_due()
+    }
+
+    /// The open asks that have waited for too long: wire id and call.
+    pub(crate) fn overdue_asks(&self, now: Instant) -> Vec<(i64, Token)> {
+        self.asks.overdue(now)
+    }
+
+    /// Drops every open ask: nobody can answer any more.
+    pub(crate) fn drop_asks(&mut self) {
+        self.asks.clear();
+    }
+
+    /// The wire ids of a call's open questions.
+    pub(crate) fn open_asks(&self, call: Token) -> Vec<i64> {
+        self.asks.of(call)
+    }
+}

@@ -1,0 +1,165 @@
+//! The rules of a session, without I/O, clock or actors: the actor calls a method for what has happened, and the method
+//! returns what is to be done about it.
+//!
+//! This file has the data, all of it private to these rules; the files beside it have the methods. Where a method needs
+//! something from the actor, such as a reader that must know its token, it takes a closure. Which request may come in which
+//! phase is not decided here but in `session/admit`. `C` is what the actor keeps for a call, `R` its handle on the reader of
+//! a stream; neither is looked into.
+//!
+//! **Invariants:** every admitted call is taken exactly once, by [`SessionState::finish`], [`SessionState::cancel`] or
+//! [`SessionState::close`]; its id and its stream leave in the same step. A reader is removed only under the generation it
+//! was registered with. Nothing that names one call or stream touches another.
+//!
+//! Read next: `calls` and `streams` (the rules), `in_flight` (the map), `replay` (the ring), `session/` (the actor).
+
+mod asks;
+mod calls;
+mod in_flight;
+mod notices;
+mod owed;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeSet, HashMap, VecDeque},
+    sync::Arc,
+};
+
+use actix_mcp_router::{change::Change, id::RequestId};
+use bytestring::ByteString;
+use tokio::time::Instant;
+
+pub(crate) use self::{asks::Ask, calls::Refused};
+use self::{asks::Asks, in_flight::InFlight, owed::Owed};
+use crate::{
+    limits::Limits,
+    replay::Replay,
+    stats::Counted,
+    token::{Generations, Slots, Token},
+};
+
+/// Where a session stands in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Only `initialize` and `ping` are served.
+    New,
+    /// `initialize` was answered.
+    Opened,
+    /// The client said `notifications/initialized`: requests and notices of ours may go out.
+    Ready,
+}
+
+/// A subscription to a resource.
+#[derive(Debug)]
+struct Subscription {
+    /// As the client wrote it.
+    uri: ByteString,
+    _counted: Counted,
+}
+
+/// One session: what runs, who reads, what is owed.
+#[derive(Debug)]
+pub(crate) struct SessionState<C, R> {
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) phase: Phase,
+    /// Set when no more calls are admitted; running ones go on.
+    draining: bool,
+    generations: Generations,
+    in_flight: InFlight<Call<C>>,
+    /// Ids that are in flight no more, and whose batch is.
+    owed: Owed,
+    /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
+    readers: Slots<Reader<R>>,
+    /// Standalone streams whose reader has gone, oldest first: number and events so far. As many as may be open; a client
+    /// that comes back to one goes on with it, although it has missed nothing.
+    parked: VecDeque<(u64, u64)>,
+    asks: Asks,
+    replay: Replay,
+    /// By the normal form of the URI.
+    subscriptions: HashMap<ByteString, Subscription>,
+    notices: BTreeSet<Change>,
+    /// When something last happened; the idle clock starts here.
+    touched: Instant,
+}
+
+#[derive(Debug)]
+struct Call<C> {
+    kept: C,
+    /// The call's stream, once it has one.
+    track: Option<Track>,
+}
+
+/// A stream as its call knows it: its number stays, its reader may change.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    number: u64,
+    /// Events so far, the priming event included: the next event's place.
+    sent: u64,
+    reader: Option<Token>,
+}
+
+#[derive(Debug)]
+struct Reader<R> {
+    handle: R,
+    /// The call whose stream this is; `None` for a standalone stream.
+    call: Option<Token>,
+    number: u64,
+    /// Events so far, on a standalone stream; a call's are counted in its `Track`.
+    sent: u64,
+}
+
+impl<C, R> SessionState<C, R> {
+    pub(crate) fn new(limits: impl Into<Arc<Limits>>, now: Instant) -> Self {
+        let limits = limits.into();
+        Self {
+            phase: Phase::New,
+            draining: false,
+            generations: Generations::default(),
+            in_flight: InFlight::default(),
+            owed: Owed::default(),
+            readers: Slots::default(),
+            parked: VecDeque::new(),
+            asks: Asks::default(),
+            replay: Replay::new(limits.replay),
+            subscriptions: HashMap::new(),
+            notices: BTreeSet::new(),
+            touched: now,
+            limits,
+        }
+    }
+
+    pub(crate) fn drain(&mut self) {
+        self.draining = true;
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining
+    }
+
+    /// Takes everything, at the session's end.
+    pub(crate) fn close(&mut self) -> (Vec<(RequestId, C)>, Vec<R>) {
+        self.draining = true;
+        self.asks.clear();
+        self.owed.clear();
+        self.replay.clear();
+        self.subscriptions.clear();
+        self.notices.clear();
+        let calls = self.in_flight.drain().map(|(id, call)| (id, call.kept)).collect();
+        let readers = self.readers.drain().map(|reader| reader.handle).collect();
+        (calls, readers)
+    }
+
+    pub(crate) fn touch(&mut self, now: Instant) {
+        self.touched = now;
+    }
+
+    /// When the session will have been idle for too long, if nothing happens; `None` while it is busy, or
+    /// if that is never.
+    ///
+    /// A question keeps it by the call that asked, with which it ends.
+    pub(crate) fn expires_at(&self) -> Option<Instant> {
+        let idle = self.in_flight.is_empty() && self.readers.is_empty();
+        if idle { self.touched.checked_add(self.limits.idle) } else { None }
+    }
+}

@@ -1,0 +1,61 @@
+//! The resource subscriptions of a session, and the change notices that wait for a stream: at most one a kind and URI.
+
+use actix_mcp_router::{change::Change, uri::normal_of};
+use bytestring::ByteString;
+
+use super::{Phase, SessionState, Subscription};
+use crate::stats::Counted;
+
+impl<C, R> SessionState<C, R> {
+    /// Subscribes to a resource; a second time, however it is written, is no more than once. `false` at the limit.
+    pub(crate) fn subscribe(&mut self, uri: ByteString, count: impl FnOnce() -> Counted) -> bool {
+        let normal = normal_of(&uri);
+        if self.subscriptions.contains_key(&normal) {
+            return true;
+        }
+        if self.subscriptions.len() >= self.limits.subscriptions {
+            return false;
+        }
+        self.subscriptions.insert(normal, Subscription { uri, _counted: count() });
+        true
+    }
+
+    /// A change as the client is told of it: a resource has the name by which it first subscribed.
+    pub(crate) fn as_asked(&self, change: &Change) -> Change {
+        let Change::Resource(normal) = change else { return change.clone() };
+        let asked = self.subscriptions.get(normal).map(|subscription| subscription.uri.clone());
+        Change::Resource(asked.unwrap_or_else(|| normal.clone()))
+    }
+
+    pub(crate) fn unsubscribe(&mut self, uri: &ByteString) {
+        let normal = normal_of(uri);
+        self.subscriptions.remove(&normal);
+        self.notices.remove(&Change::Resource(normal));
+    }
+
+    /// Notes a change, its URI in the normal form, that this session is to be told of; one notice a kind and URI. `false` if
+    /// it is no concern of its.
+    pub(crate) fn changed(&mut self, change: Change) -> bool {
+        if let Change::Resource(uri) = &change
+            && !self.subscriptions.contains_key(uri)
+        {
+            return false;
+        }
+        self.notices.insert(change);
+        true
+    }
+
+    /// Takes one waiting notice, if notices may go out.
+    pub(crate) fn next_notice(&mut self) -> Option<Change> {
+        if self.phase < Phase::Ready { None } else { self.notices.pop_first() }
+    }
+
+    /// Puts back a notice that found no stream.
+    pub(crate) fn put_back(&mut self, change: Change) {
+        self.notices.insert(change);
+    }
+
+    pub(crate) fn has_notices(&self) -> bool {
+        !self.notices.is_empty()
+    }
+}
