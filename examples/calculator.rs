@@ -32,9 +32,9 @@ async fn divide(
 async fn main() -> std::io::Result<()> {
     // logs go to standard error: standard output belongs to the protocol
     env_logger::init();
-    let server = Server::new("calculator", "1.0.0").tool(add).tool(divide);
+    let server = Server::builder("calculator", "1.0.0").tool(add).tool(divide).build();
     let Some(addr) = start::http_addr() else { return server.stdio().await };
-    let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
+    let http = actix_mcp::http_server(move || App::new().configure(server.mount("/mcp"))).bind(addr)?;
     start::print_url(&http.addrs(), "{}", &[]);
     http.run().await
 }

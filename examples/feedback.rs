@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp::{QuestionError, prelude::*, sample::SamplingRequest};
+use actix_mcp::{QuestionError, prelude::*, question::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -119,7 +119,7 @@ async fn thank(Args(thanks): Args<Thanks>) -> String {
 
 /// The server, as the tests see it too.
 pub fn server() -> Server {
-    Server::new("feedback", "1.0.0")
+    Server::builder("feedback", "1.0.0")
         .instructions("A small shop. Ask the user before you order.")
         .data(Stock(AtomicU32::new(100)))
         .tool(countdown)
@@ -128,6 +128,7 @@ pub fn server() -> Server {
         .tool(restock)
         .resource(Resource::new("shop://stock", "stock", read_stock).mime_type("text/plain"))
         .prompt(Prompt::new("thanks", thank).description("A note of thanks"))
+        .build()
 }
 
 /// Hears of `shop://stock`, and of what comes and goes.
@@ -139,7 +140,7 @@ async fn main() -> std::io::Result<()> {
     env_logger::init();
     let server = server();
     let Some(addr) = start::http_addr() else { return server.stdio().await };
-    let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
+    let http = actix_mcp::http_server(move || App::new().configure(server.mount("/mcp"))).bind(addr)?;
     start::print_url(&http.addrs(), r#"{"elicitation":{},"sampling":{}}"#, &[("or", LISTEN)]);
     http.run().await
 }

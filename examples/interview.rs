@@ -43,7 +43,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp::{ClientCapability, QuestionError, prelude::*};
+use actix_mcp::{QuestionError, client::ClientCapability, prelude::*};
 use futures_util::future::try_join;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -126,14 +126,14 @@ async fn introduce(client: Client, progress: Progress) -> Result<String, McpErro
 
 /// The server, as the tests see it too.
 pub fn server() -> Server {
-    let server = Server::new("interview", "1.0.0")
+    let server = Server::builder("interview", "1.0.0")
         .instructions("A reception. It asks before it acts.")
         .data(Tables::default())
         .tool(book)
         .tool(introduce);
     match std::env::var("INTERVIEW_SECRET") {
-        Ok(secret) => server.state_keys([secret]),
-        Err(_) => server,
+        Ok(secret) => server.state_keys([secret]).build(),
+        Err(_) => server.build(),
     }
 }
 
@@ -149,7 +149,7 @@ async fn main() -> std::io::Result<()> {
     env_logger::init();
     let server = server();
     let Some(addr) = start::http_addr() else { return server.stdio().await };
-    let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).bind(addr)?;
+    let http = actix_mcp::http_server(move || App::new().configure(server.mount("/mcp"))).bind(addr)?;
     start::print_url(
         &http.addrs(),
         r#"{"elicitation":{}}"#,

@@ -3,12 +3,16 @@
 //! # Where things are
 //!
 //! - [`prelude`]: what a server needs, in one `use`
-//! - [`Server`] and its [`Handle`]: what is offered, and changes while it runs
+//! - [`Server`], [`ServerBuilder`], [`Limits`]: what a server is; [`Handle`]: what it offers, while it runs
 //! - [`tool`](macro@tool), [`Tool`], [`Prompt`], [`Resource`], [`ResourceTemplate`]: what can be offered
-//! - [`extract`]: what a handler can take; [`Client`], [`Progress`], [`Log`], [`Cancelled`] among it
-//! - [`content`], [`result`], [`ToolResult`], [`McpError`]: what a handler can give back
-//! - [`progress`], [`elicit`], [`sample`], [`roots`], [`offer`]: the errors of what a handler can do
-//! - [`round`], [`seal`]: questions asked by hand, and what carries their answers where there is no session
+//! - [`extract`]: what a handler can take; the rest of it ([`Args`], [`Client`], [`Progress`], [`Log`], [`Cancelled`],
+//!   [`Principal`] ..) is at the root
+//! - [`result`]: what a handler can return; [`content`]: of which blocks it is made
+//! - [`question`]: what a handler can ask its client, by [`Client`] or by hand
+//! - [`error`]: [`McpError`], and the mistakes that registration finds
+//! - [`client`]: what is known of the client; [`protocol`]: ids, revisions, definitions
+//! - [`limits`], [`stats`]: for those who operate a server; [`bus`]: for several nodes
+//! - [`http_server`], [`on_connect`], [`listener`], [`SocketOptions`]: actix-web's own server, set up for streams
 //! - `testing`: the test kit, with the feature of that name
 //!
 //! # Handlers that compute or block
@@ -53,78 +57,9 @@
 //! How a request is served is told by the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
 //! `actix_mcp_router`, in this order.
 
-/// Makes a tool of an async function.
-///
-/// The function's name is the tool's, its documentation the description, its parameters the arguments, with the
-/// documentation that is on them. Parameters that are extractors (`Progress`, `web::Data<T>`, `Args(x): Args<T>`, your
-/// own) are no arguments. An `Option` need not be given.
-///
-/// ```
-/// use actix_mcp::prelude::*;
-///
-/// /// Adds two integers.
-/// #[tool(read_only)]
-/// async fn add(
-///     /// The one.
-///     a: i64,
-///     /// The other; 1 if absent.
-///     b: Option<i64>,
-/// ) -> i64 {
-///     a + b.unwrap_or(1)
-/// }
-///
-/// let server = Server::new("calculator", "1.0.0").tool(add);
-/// ```
-///
-/// What computes for long, or blocks, goes into `web::block(..).await`: without, everything else on the handler's thread
-/// waits, pings and its own cancellation among it. The documentation of this crate says more ("Handlers that compute or
-/// block").
-///
-/// `#[header("Region")]` on an argument asks clients to repeat it in the HTTP header `Mcp-Param-Region`, for proxies that
-/// route by it (from 2026-07-28 on). It must be a string, an integer or a `bool`, and no secret. A 2026-07-28 client's call
-/// that has the argument without the header, or another value in it, is refused with status 400 and -32020, and does not
-/// run. Calls of older revisions are never checked.
-///
-/// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server. It may also stand in an
-/// `impl`, without `self`: `.tool(Calculator::add)`. `#[doc = include_str!("add.md")]` describes as a comment does. An
-/// argument with a default or a rule of its own (`#[serde(..)]`, `#[schemars(..)]`) is a member of a struct, taken as `Args<T>`.
-///
-/// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or
-/// `= false`).
-pub use actix_mcp_router::__private::attribute::tool;
-pub use actix_mcp_router::{
-    QuestionError,
-    call::Call,
-    cancelled::Cancelled,
-    change::Change,
-    client::Client,
-    completion,
-    content::{self, Content},
-    definition, elicit, era,
-    era::Eras,
-    error::{ErrorCode, McpError},
-    extension::InvalidExtension,
-    extract::{self, Args, FromCall, FromMiddleware, Http, Meta, Session, TraceContext},
-    handle::Handle,
-    id,
-    jsonrpc::ReadLimits,
-    link,
-    log::{Level, Log},
-    offer::{self, AddError},
-    peer::{self, ClientCapability, Principal},
-    progress::{self, Progress},
-    prompt::{self, Prompt, PromptMessage},
-    resource::{self, Resource, Uri},
-    resource_template::ResourceTemplate,
-    result::{self, Json, ToolResult},
-    roots,
-    round::{self, InputRequired, InputResponses, Outcome},
-    router::Capability,
-    sample, seal,
-    stamp::{Cache, CacheScope},
-    tool::Tool,
-};
-pub use actix_mcp_session::{bus, limits, stats};
+mod builder;
+pub mod limits;
+mod server;
 /// Tests of a server, in one process and without a network. The crate's feature `testing` has them:
 ///
 /// ```toml
@@ -156,7 +91,7 @@ pub use actix_mcp_session::{bus, limits, stats};
 /// #[actix_web::test]
 /// async fn a_table_is_booked_for_as_many_as_the_user_says() {
 ///     paused();
-///     let server = Server::new("tables", "1.0.0").tool(book);
+///     let server = Server::builder("tables", "1.0.0").tool(book).build();
 ///     let mut client = Pipe::connect(&server, "2025-11-25").await;
 ///     client.call(1, "book", json!({ "day": "Friday" })).await;
 ///     let asked = client.message("elicitation/create").await;
@@ -177,16 +112,127 @@ pub use actix_mcp_session::{bus, limits, stats};
 /// # }
 /// ```
 #[cfg(feature = "testing")]
-pub use actix_mcp_transports::testing;
-pub use actix_mcp_transports::{
-    server::Server,
-    stdio,
-    streamable_http::{self, SocketOptions, http_server, listener, on_connect},
-};
+pub mod testing;
 
-/// What is made of a function with [`#[tool]`](macro@crate::tool), and the errors of registering it.
-pub mod tool {
-    pub use actix_mcp_router::tool::*;
+/// Makes a tool of an async function.
+///
+/// The function's name is the tool's, its documentation the description, its parameters the arguments, with the
+/// documentation that is on them. Parameters that are extractors (`Progress`, `web::Data<T>`, `Args(x): Args<T>`, your
+/// own) are no arguments. An `Option` need not be given.
+///
+/// ```
+/// use actix_mcp::prelude::*;
+///
+/// /// Adds two integers.
+/// #[tool(read_only)]
+/// async fn add(
+///     /// The one.
+///     a: i64,
+///     /// The other; 1 if absent.
+///     b: Option<i64>,
+/// ) -> i64 {
+///     a + b.unwrap_or(1)
+/// }
+///
+/// let server = Server::builder("calculator", "1.0.0").tool(add).build();
+/// ```
+///
+/// What computes for long, or blocks, goes into `web::block(..).await`: without, everything else on the handler's thread
+/// waits, pings and its own cancellation among it. The documentation of this crate says more ("Handlers that compute or
+/// block").
+///
+/// `#[header("Region")]` on an argument asks clients to repeat it in the HTTP header `Mcp-Param-Region`, for proxies that
+/// route by it (from 2026-07-28 on). It must be a string, an integer or a `bool`, and no secret. A 2026-07-28 client's call
+/// that has the argument without the header, or another value in it, is refused with status 400 and -32020, and does not
+/// run. Calls of older revisions are never checked.
+///
+/// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server. It may also stand in an
+/// `impl`, without `self`: `.tool(Calculator::add)`. `#[doc = include_str!("add.md")]` describes as a comment does. An
+/// argument with a default or a rule of its own (`#[serde(..)]`, `#[schemars(..)]`) is a member of a struct, taken as `Args<T>`.
+///
+/// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or
+/// `= false`).
+pub use actix_mcp_router::__private::attribute::tool;
+pub use actix_mcp_router::{
+    AddError, Args, Cache, CacheScope, Call, Cancelled, Capability, Client, Content, Eras, FromCall,
+    FromMiddleware, Handle, Http, InputRequired, InputResponses, Json, Level, Log, McpError, Meta, Outcome,
+    Principal, Progress, Prompt, PromptMessage, QuestionError, Resource, ResourceTemplate, Session, StateKey,
+    Tool, ToolResult, TraceContext, Uri,
+};
+pub use actix_mcp_transports::streamable_http::{SocketOptions, http_server, listener, on_connect};
+
+pub use crate::{builder::ServerBuilder, limits::Limits, server::Server};
+
+/// What a handler can take, and how to make more of it.
+pub mod extract {
+    pub use actix_mcp_router::{
+        About, Args, Arguments, Call, Cancelled, Client, FromCall, FromMiddleware, Handle, Handler, Http,
+        InputResponses, Log, Meta, Needs, Principal, Progress, Session, TraceContext, Typed, Uri,
+    };
+}
+
+/// What a handler can return, and how to make more of it.
+pub mod result {
+    pub use actix_mcp_router::{
+        Completer, Completion, Contents, IntoCompletion, IntoContents, IntoPromptResult, IntoTool,
+        IntoToolResult, Json, Outcome, OutputSchema, PromptHandler, PromptMessage, PromptResult, Reader,
+        Structured, ToolError, ToolHandler, ToolResult,
+    };
+}
+
+/// Of what results, prompts and resources are made.
+pub mod content {
+    pub use actix_mcp_router::{
+        Annotations, Base64, Content, EmbeddedResource, Icon, MediaContent, MetaMap, ResourceBody,
+        ResourceContents, ResourceLink, Role, TextContent,
+    };
+}
+
+/// Reporting progress.
+pub mod progress {
+    pub use actix_mcp_router::{Amount, Progress, ProgressError, Report};
+}
+
+/// Asking the client: forms for its user, its model, its roots.
+pub mod question {
+    pub use actix_mcp_router::{
+        Client, Elicit, ElicitUrl, IncludeContext, InputRequired, InputResponses, ModelHint,
+        ModelPreferences, Outcome, QuestionError, Root, Roots, Sample, SampledToolResult, SamplingContent,
+        SamplingMessage, SamplingRequest, SamplingResult, ToolChoice, ToolUse,
+    };
+}
+
+/// What goes wrong: in a request, in a question, and in what is registered.
+pub mod error {
+    pub use actix_mcp_router::{
+        AddError, ErrorCode, InvalidExtension, InvalidTemplate, InvalidTool, McpError, ProgressError,
+        QuestionError, SchemaError,
+    };
+    pub use actix_mcp_transports::streamable_http::NotAllowable;
+}
+
+/// What is known of the client behind a call.
+pub mod client {
+    pub use actix_mcp_router::{ClientCapabilities, ClientCapability, Implementation, Peer, Principal};
+}
+
+/// Words of the protocol: revisions, ids, definitions.
+pub mod protocol {
+    pub use actix_mcp_router::{
+        Cache, CacheScope, Capability, Eras, Level, ProgressToken, PromptArgument, PromptDefinition,
+        RequestId, ResourceDefinition, Revision, TemplateDefinition, ToolAnnotations, ToolDefinition,
+    };
+}
+
+/// What a server is doing at this moment.
+pub mod stats {
+    pub use actix_mcp_session::stats::Snapshot;
+}
+
+/// Several nodes of one server: how a change on one reaches the clients of the others.
+pub mod bus {
+    pub use actix_mcp_router::Change;
+    pub use actix_mcp_session::bus::{Bus, Node};
 }
 
 /// What the macros' code names. Not for use by hand; it may change in any release.
@@ -199,7 +245,7 @@ pub mod prelude {
 
     pub use crate::{
         Args, Cancelled, Client, Content, FromCall, FromMiddleware, Handle, Http, Json, Level, Log, McpError,
-        Meta, Principal, Progress, Prompt, PromptMessage, Resource, ResourceTemplate, Server, Session, Tool,
-        ToolResult, Uri, tool,
+        Meta, Principal, Progress, Prompt, PromptMessage, Resource, ResourceTemplate, Server, ServerBuilder,
+        Session, Tool, ToolResult, Uri, tool,
     };
 }

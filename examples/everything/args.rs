@@ -2,7 +2,7 @@
 
 use std::{fmt::Display, num::NonZeroUsize, str::FromStr, time::Duration};
 
-use actix_mcp::{era::Eras, prelude::*};
+use actix_mcp::{Eras, Limits, prelude::*};
 
 use crate::bearer::Tokens;
 
@@ -98,22 +98,14 @@ impl Command {
 
 impl Options {
     /// Sets what was asked for; an error names what the server does not take.
-    pub(crate) fn apply(self, mut server: Server) -> Result<Server, String> {
-        if let Some(time) = self.session_idle {
-            server = server.session_idle(time);
-        }
-        if let Some(every) = self.keep_alive {
-            server = server.keep_alive(every);
-        }
-        if let Some(timeout) = self.request_timeout {
-            server = server.request_timeout(timeout);
-        }
-        if let Some(bytes) = self.max_body {
-            server = server.max_body(bytes);
-        }
-        if let Some(bytes) = self.max_line {
-            server = server.max_line(bytes);
-        }
+    pub(crate) fn apply(self, mut server: ServerBuilder) -> Result<Server, String> {
+        let mut limits = Limits::default();
+        set(&mut limits.session.idle, self.session_idle);
+        set(&mut limits.session.client_request_timeout, self.request_timeout);
+        set(&mut limits.http.keep_alive, self.keep_alive);
+        set(&mut limits.http.body_bytes, self.max_body);
+        set(&mut limits.message.line_bytes, self.max_line);
+        server = server.limits(limits);
         if let Some(entries) = self.page_size {
             server = server.page_size(entries.get());
         }
@@ -132,7 +124,7 @@ impl Options {
         for host in &self.hosts {
             server = server.try_allow_host(host).map_err(|err| format!("--allow-host: {err}"))?;
         }
-        Ok(server)
+        Ok(server.build())
     }
 }
 
@@ -159,4 +151,11 @@ fn key(hex: &str) -> Result<[u8; 32], String> {
         digits.chunks(2).map(|byte| u8::try_from(byte[0] * 16 + byte.get(1)?).ok()).collect()
     });
     bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| "--state-key takes 64 hex digits".to_owned())
+}
+
+/// Sets what was asked for.
+fn set<T>(limit: &mut T, to: Option<T>) {
+    if let Some(to) = to {
+        *limit = to;
+    }
 }

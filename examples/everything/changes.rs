@@ -45,6 +45,6 @@ async fn touch(
     "touched"
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server.tool(toggle).tool(touch)
 }

@@ -116,7 +116,7 @@ async fn contact() -> &'static str {
     "The contact fits the schema"
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     let contact = Tool::new("json_schema_2020_12_tool", contact)
         .description("Takes a contact, by a schema that was written by hand.")
         .input_schema(CONTACT);

@@ -2,7 +2,7 @@
 //!
 //! The names and texts are the suite's. One form is a type; the others are schemas written out, as the suite wants them.
 
-use actix_mcp::{QuestionError, prelude::*, sample::SamplingRequest};
+use actix_mcp::{QuestionError, prelude::*, question::SamplingRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn told(what: &str, answer: Result<Value, QuestionError>) -> Result<String, Ques
     Ok(format!("{what}: action={action}, content={content}"))
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
         .tool(test_sampling)
         .tool(test_elicitation)

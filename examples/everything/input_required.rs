@@ -3,7 +3,7 @@
 //!
 //! The names, keys and texts are the suite's.
 
-use actix_mcp::{ClientCapability, QuestionError, prelude::*, sample::SamplingRequest};
+use actix_mcp::{QuestionError, client::ClientCapability, prelude::*, question::SamplingRequest};
 use futures_util::future::join3;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -104,7 +104,7 @@ async fn prompt(client: Client) -> Result<String, QuestionError> {
     Ok(format!("Tell me about {context}."))
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
         .tool(test_input_required_result_elicitation)
         .tool(test_input_required_result_sampling)
@@ -117,7 +117,7 @@ pub(crate) fn offer(server: Server) -> Server {
 }
 
 /// The prompt that asks, after those that do not.
-pub(crate) fn offer_prompt(server: Server) -> Server {
+pub(crate) fn offer_prompt(server: ServerBuilder) -> ServerBuilder {
     let prompt = Prompt::new("test_input_required_result_prompt", prompt);
     server.prompt(prompt.description("Asks the user what it should be about."))
 }

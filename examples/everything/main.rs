@@ -27,10 +27,7 @@ use std::{
 };
 
 use actix_mcp::prelude::*;
-use actix_web::{
-    guard,
-    middleware::{Condition, from_fn},
-};
+use actix_web::middleware::{Condition, from_fn};
 use actix_web_lab::middleware::CatchPanic;
 
 use args::{Args, Command, Transport};
@@ -40,8 +37,8 @@ use bearer::Tokens;
 const TRY: &str = r#"-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'"#;
 
 /// Everything. The tools of the conformance suite come first, `test_simple_text` before all others.
-fn server(odd_names: bool) -> Server {
-    let mut server = Server::new("everything", env!("CARGO_PKG_VERSION"))
+fn server(odd_names: bool) -> ServerBuilder {
+    let mut server = Server::builder("everything", env!("CARGO_PKG_VERSION"))
         .instructions("For tests: each tool shows one thing that a server can do.");
     server = conformance::offer(server);
     server = forms::offer(server);
@@ -66,9 +63,9 @@ async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result
             .app_data(tokens.clone())
             .app_data(stats.clone())
             .route("/stats", web::get().to(stats::show))
-            // browsers ask without a token whether a page may send one
-            .service(server.scope("/mcp").guard(guard::Options()))
-            .service(server.scope("/mcp").wrap(Condition::new(asks, from_fn(bearer::check))))
+            .configure(
+                server.mount_with("/mcp", |scope| scope.wrap(Condition::new(asks, from_fn(bearer::check)))),
+            )
             // handlers of tools are contained by the framework; this is for what the application adds
             .wrap(CatchPanic::default())
     })

@@ -1,6 +1,6 @@
 //! Prompts: with arguments, completed arguments, a resource, an image.
 
-use actix_mcp::{completion::Typed, content::ResourceContents, prelude::*};
+use actix_mcp::{content::ResourceContents, extract::Typed, prelude::*};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -59,7 +59,7 @@ async fn with_image() -> Vec<PromptMessage> {
     ]
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
         .prompt(Prompt::new("greet", greet).description("Greets somebody").complete("name", names))
         .prompt(Prompt::new("test_simple_prompt", simple).description("Takes nothing"))

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use actix_mcp::{QuestionError, prelude::*, sample::SamplingRequest};
+use actix_mcp::{QuestionError, prelude::*, question::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -63,6 +63,6 @@ async fn sample(client: Client) -> Result<String, Failed> {
     Ok(answer.text())
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server.tool(ask).tool(sample)
 }

@@ -35,7 +35,7 @@ async fn data(Args(Data { id }): Args<Data>) -> String {
     json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") }).to_string()
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
         .resource(Resource::new("mem://a", "a", content).mime_type("text/plain"))
         .resource(Resource::new("mem://b", "b", content).mime_type("text/plain"))

@@ -3,7 +3,7 @@
 //!
 //! The names are the suite's.
 
-use actix_mcp::{ClientCapability, QuestionError, prelude::*};
+use actix_mcp::{QuestionError, client::ClientCapability, prelude::*};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -67,7 +67,7 @@ async fn test_trigger_prompt_change(handle: Handle) -> &'static str {
     if handle.remove_prompt(NAME) { "The prompts changed" } else { "Another call was faster" }
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
         .tool(Tool::new("test_custom_header", custom_header).description("Takes what a header repeats."))
         .tool(test_missing_capability)

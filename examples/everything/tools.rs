@@ -167,7 +167,7 @@ async fn odd(_: Args<Map<String, Value>>) -> &'static str {
     "odd"
 }
 
-pub(crate) fn offer(server: Server) -> Server {
+pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
         .tool(echo)
         .tool(slow)
@@ -187,7 +187,7 @@ pub(crate) fn offer(server: Server) -> Server {
 }
 
 /// Names that a client must quote, or encode, to put them in a header.
-pub(crate) fn offer_odd_names(server: Server) -> Server {
+pub(crate) fn offer_odd_names(server: ServerBuilder) -> ServerBuilder {
     let tool = |name| Tool::new(name, odd).description("Has an odd name.");
     server.tool(tool("tööl")).tool(tool("=?base64?abc?="))
 }

@@ -1,10 +1,21 @@
 //! Messages, era rules, method table, handlers and extractors of actix-mcp.
 //!
-//! Knows no actor, no socket, and no clock but the one that says whether a sealed state has expired; of actix-web only
-//! `HttpRequest` and `web::Data`.
+//! Six rooms, each of which uses only those before it:
+//!
+//! - `wire`: JSON-RPC messages, the types of the specification, and what differs between its revisions
+//! - `schema`: JSON schemas of arguments and results
+//! - `call`: one call, what handlers take from it and give back
+//! - `ask`: questions to the client
+//! - `catalog`: tools, prompts, resources, templates, and their lists
+//! - `serve`: the router, its method table, and the handlers of the methods
+//!
+//! It knows no actor and no socket. Of actix-web it takes the head of a request (`HttpRequest`) and `web::Data` from what the
+//! transport hands it, and of clocks only the one that says whether a sealed state has expired.
+//!
+//! The crate `actix_mcp` lists what authors use; [`internal`] is for the crates below it.
 
 mod ask;
-pub mod call;
+mod call;
 mod catalog;
 mod schema;
 mod serve;
@@ -13,50 +24,97 @@ mod wire;
 #[cfg(test)]
 pub(crate) mod fake;
 
-pub use ask::{client, elicit, roots, sample};
-pub use call::{cancelled, data, extract, handler, progress, question_error::QuestionError};
+pub use actix_mcp_macros::tool;
+
+pub use ask::{
+    client::Client,
+    elicit::{Elicit, ElicitUrl},
+    input_required::{InputRequired, Outcome},
+    responses::InputResponses,
+    roots::{Root, Roots},
+    sample::{
+        IncludeContext, ModelHint, ModelPreferences, Sample, SampledToolResult, SamplingContent,
+        SamplingMessage, SamplingRequest, SamplingResult, ToolChoice, ToolUse,
+    },
+};
+pub use call::{
+    Call,
+    cancelled::Cancelled,
+    extract::{About, Args, Arguments, FromCall, FromMiddleware, Http, Meta, Needs, Session, TraceContext},
+    handler::Handler,
+    log::Log,
+    progress::{Amount, Progress, ProgressError, Report},
+    question_error::QuestionError,
+    result::{IntoToolResult, Json, OutputSchema, Structured, ToolError},
+};
 pub use catalog::{
-    add_error as offer, completion, prompt, resource, resource_template, tool, uri_template::InvalidTemplate,
+    add_error::AddError,
+    completion::{Completer, Completion, IntoCompletion, Typed},
+    prompt::{IntoPromptResult, Prompt, PromptHandler, PromptMessage, PromptResult},
+    resource::{Contents, IntoContents, Reader, Resource, Uri},
+    resource_template::ResourceTemplate,
+    tool::{Annotated, IntoTool, InvalidTool, Tool, ToolHandler},
+    uri_template::InvalidTemplate,
 };
 pub use schema::SchemaError;
-pub use serve::{extension, handle, initialize, listen, metadata, param_headers as mirror};
-pub use wire::{change, content, definition, era, error, id, jsonrpc, result_meta as stamp, seal, uri};
+pub use serve::{extension::InvalidExtension, handle::Handle};
+pub use wire::{
+    capability::Capability,
+    change::Change,
+    content::{
+        Annotations, Base64, Content, EmbeddedResource, Icon, MediaContent, MetaMap, ResourceBody,
+        ResourceContents, ResourceLink, Role, TextContent,
+    },
+    definition::{
+        PromptArgument, PromptDefinition, ResourceDefinition, TemplateDefinition, ToolAnnotations,
+        ToolDefinition,
+    },
+    era::{Eras, Revision},
+    error::{ErrorCode, McpError},
+    id::{ProgressToken, RequestId},
+    jsonrpc::ReadLimits,
+    level::Level,
+    peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
+    principal::Principal,
+    result_meta::{Cache, CacheScope},
+    seal::{StateKey, StateLimits},
+    tool_result::ToolResult,
+};
 
-/// The method table.
-pub mod dispatch {
-    pub use crate::{serve::dispatch::*, wire::method::Method};
-}
-
-/// The way from a call back to its session.
-pub mod link {
-    pub use crate::call::{link::*, question_error::QuestionError as AskError};
-}
-
-/// Asking by the result.
-pub mod round {
-    pub use crate::ask::{input_required::*, responses::*};
-}
-
-/// What a call may know of the client behind it, and who it acts for.
-pub mod peer {
-    pub use crate::wire::{peer::*, principal::Principal};
-}
-
-/// Log messages for the client.
-pub mod log {
-    pub use crate::{call::log::*, wire::level::Level};
-}
-
-/// What a tool returns.
-pub mod result {
-    pub use crate::{call::result::*, wire::tool_result::ToolResult};
-}
-
-/// Everything a server offers.
-pub mod router {
+/// What the other crates of the framework need of this one. It may change in any release.
+#[doc(hidden)]
+pub mod internal {
     pub use crate::{
-        serve::{router::*, settings::Settings},
-        wire::capability::Capability,
+        call::{
+            Bearings, Origin,
+            cancelled::Cancellation,
+            data::DataMap,
+            link::{Asked, Link, NoLink, Question, Room},
+        },
+        catalog::{completion::ErasedCompleter, resource::ErasedReader},
+        serve::{
+            dispatch::Reply,
+            initialize::{InitializeResult, Opening},
+            listen::{Filter, acknowledged, notice, torn_down},
+            metadata::Claim,
+            param_headers::{Field, check_version},
+            router::Router,
+            settings::Settings,
+        },
+        serve::{initialize, listen, param_headers},
+        wire::{
+            change::Announce,
+            definition::ServerInfo,
+            era::{Feature, negotiate, resource_not_found, unreadable_id},
+            jsonrpc::{
+                ErrorId, Incoming, Looks, Malformed, Notification, Parameters, Payload, Request, Response,
+                Target, encode_error, encode_notification, encode_request, encode_result, read, unanswered,
+            },
+            method::Method,
+            seal::Seal,
+            uri::{normal, normal_of, same},
+        },
+        wire::{era, jsonrpc, uri},
     };
 }
 
@@ -77,5 +135,3 @@ pub mod __private {
         },
     };
 }
-
-pub use actix_mcp_macros::tool;

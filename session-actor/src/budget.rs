@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_router::link::Room;
+use actix_mcp_router::internal::Room;
 use tokio::{sync::Semaphore, task::consume_budget};
 
 use crate::stats::Stats;

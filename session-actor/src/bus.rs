@@ -4,14 +4,14 @@
 
 use std::{fmt, sync::Arc};
 
-use actix_mcp_router::change::Change;
+use actix_mcp_router::Change;
 
 /// Carries the changes of one node to the other nodes of the same server, such as over a message broker.
 ///
 /// One value serves one node. It gets the node's [`Node`] when it is made, and gives it what happens on other nodes.
 ///
 /// ```
-/// # use actix_mcp_router::change::Change;
+/// # use actix_mcp_router::Change;
 /// # use actix_mcp_session::bus::{Bus, Node};
 /// # use std::sync::mpsc::Sender;
 /// struct Broker {

@@ -17,14 +17,8 @@ use std::{
 };
 
 use actix_mcp_router::{
-    call::{Bearings, Origin},
-    cancelled::Cancelled,
-    dispatch::Reply,
-    id::RequestId,
-    jsonrpc::{Request, Target},
-    link::{AskError, Asked, Link, Question, Room},
-    peer::Peer,
-    router::Router,
+    Cancelled, Peer, QuestionError, RequestId,
+    internal::{Asked, Bearings, Link, Origin, Question, Reply, Request, Room, Router, Target},
 };
 use bytes::Bytes;
 use futures_util::{
@@ -41,7 +35,7 @@ use tracing::Instrument;
 use crate::{
     budget::{ByteBudget, no_room},
     hub::{Full, Hub, ShutdownStage},
-    limits::Limits,
+    limits::SessionLimits,
     listen::{self, Place},
     queue::{Backlog, Frame, Sink, queue},
     reply_to::{Accepts, Disposition, ResponseHead, event},
@@ -88,7 +82,7 @@ impl Exchange {
     pub fn new(
         sessions: &Sessions,
         router: &Arc<Router>,
-        limits: &Limits,
+        limits: &SessionLimits,
         request: Request,
         peer: Arc<Peer>,
         accepts: Accepts,
@@ -324,7 +318,7 @@ enum State {
 }
 
 impl Output {
-    fn new(limits: &Limits, stats: Stats, takes: bool) -> Self {
+    fn new(limits: &SessionLimits, stats: Stats, takes: bool) -> Self {
         Self {
             state: Mutex::new(State::Waiting(Backlog::default())),
             budget: OnceLock::new(),
@@ -414,7 +408,7 @@ impl Link for Output {
     fn ask(&self, _: Question, _: Room) -> Asked {
         let (reply, answer) = oneshot::channel();
         // the receiver is in our hands: it cannot be gone
-        drop(reply.send(Err(AskError::Gone)));
+        drop(reply.send(Err(QuestionError::Gone)));
         Asked { answer, withdraw: Box::new(|| ()) }
     }
 

@@ -7,17 +7,15 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, OnceLock},
 };
 
-use actix_mcp_router::change::Change;
+use actix_mcp_router::Change;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     bus::Bus,
+    limits::ProcessLimits,
     listeners::Listeners,
     registry::Registry,
     stats::{Counted, Counter, Stats},
@@ -29,11 +27,8 @@ const MAX_GRACES: usize = 1024;
 /// What the sessions of one server share. A session holds it, and so does a request without a session.
 pub(crate) struct Hub<S> {
     registry: Registry<S>,
-    /// Sessions at once, at most; and requests that are sessions of their own.
-    limit: AtomicUsize,
+    limits: ProcessLimits,
     listeners: Arc<Listeners>,
-    /// Subscriptions at once, at most.
-    listens: AtomicUsize,
     /// The way to other nodes; set once, before the server runs.
     bus: OnceLock<Box<dyn Bus>>,
     /// How far the server's shutdown has come.
@@ -64,12 +59,11 @@ pub struct Full {
 }
 
 impl<S> Hub<S> {
-    pub(crate) fn new(limit: usize, listens: usize) -> Self {
+    pub(crate) fn new(limits: &ProcessLimits) -> Self {
         Self {
             registry: Registry::default(),
-            limit: AtomicUsize::new(limit),
+            limits: *limits,
             listeners: Arc::default(),
-            listens: AtomicUsize::new(listens),
             bus: OnceLock::new(),
             stage: watch::Sender::new(ShutdownStage::Open),
             graces: Arc::new(Semaphore::new(MAX_GRACES)),
@@ -89,16 +83,6 @@ impl<S> Hub<S> {
         &self.stats
     }
 
-    /// Sets how many sessions may be open at once, and as many requests that are sessions of their own; open ones stay.
-    pub(crate) fn set_limit(&self, limit: usize) {
-        self.limit.store(limit, Ordering::Relaxed);
-    }
-
-    /// Sets how many subscriptions may be open at once; open ones stay.
-    pub(crate) fn set_listens(&self, limit: usize) {
-        self.listens.store(limit, Ordering::Relaxed);
-    }
-
     /// Sets the way out for changes on this node. Only the first counts.
     pub(crate) fn set_bus(&self, bus: impl Bus) {
         if self.bus.set(Box::new(bus)).is_err() {
@@ -115,27 +99,21 @@ impl<S> Hub<S> {
 
     /// Counts one more session, if one more may open.
     pub(crate) fn count_session(&self) -> Result<Counted, Full> {
-        self.count_below(&self.limit, Counter::Sessions, "sessions")
+        self.count_below(self.limits.sessions, Counter::Sessions, "sessions")
     }
 
     /// Counts one more request that is a session of its own, if one more may be open.
     pub(crate) fn count_exchange(&self) -> Result<Counted, Full> {
-        self.count_below(&self.limit, Counter::Exchanges, "requests")
+        self.count_below(self.limits.sessions, Counter::Exchanges, "requests")
     }
 
     /// Counts one more subscription, if one more may open.
     pub(crate) fn count_listen(&self) -> Result<Counted, Full> {
-        self.count_below(&self.listens, Counter::Listens, "subscriptions")
+        self.count_below(self.limits.listens, Counter::Listens, "subscriptions")
     }
 
     /// One step, or workers that count at once would pass the limit.
-    fn count_below(
-        &self,
-        limit: &AtomicUsize,
-        counter: Counter,
-        what: &'static str,
-    ) -> Result<Counted, Full> {
-        let limit = limit.load(Ordering::Relaxed);
+    fn count_below(&self, limit: usize, counter: Counter, what: &'static str) -> Result<Counted, Full> {
         self.stats.count_below(counter, limit).ok_or(Full { what, limit })
     }
 
@@ -167,6 +145,6 @@ impl<S> Hub<S> {
 
 impl<S> fmt::Debug for Hub<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub").field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("Hub").field("limits", &self.limits).finish_non_exhaustive()
     }
 }

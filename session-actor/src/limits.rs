@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 pub use crate::replay::ReplayLimits;
 
-/// The limits of a session.
-#[derive(Clone, Debug)]
-pub struct Limits {
+/// What one session may take, or one self-contained request.
+///
+/// Times are read from a configuration as text: `30s`, `200ms`, `5min`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SessionLimits {
     /// Requests in flight, at most; one more is refused. 1 024 by default.
     pub in_flight: usize,
     /// Requests to the client that are open at once, at most. 1 024 by default.
@@ -20,25 +26,32 @@ pub struct Limits {
     /// What is kept for clients that come back.
     pub replay: ReplayLimits,
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
+    #[serde(with = "humantime_serde")]
     pub client_request_timeout: Duration,
     /// How long a call over HTTP may be silent before its answer becomes a stream. 200 ms by default.
+    #[serde(with = "humantime_serde")]
     pub sse_after: Duration,
     /// How long a cancelled handler that listens may go on. 2 s by default.
+    #[serde(with = "humantime_serde")]
     pub grace: Duration,
     /// How long running calls may go on when the client has closed its end or the server shuts down. 5 s by default.
+    #[serde(with = "humantime_serde")]
     pub drain: Duration,
     /// How long a stream may stand still with messages waiting before it is closed. 30 s by default.
+    #[serde(with = "humantime_serde")]
     pub stall: Duration,
     /// How long a change notice may be held back so that later ones of its kind join it. 50 ms by default.
+    #[serde(with = "humantime_serde")]
     pub coalesce: Duration,
     /// How long a session may be idle: nothing in flight, no open stream, no open ask. 30 min by default.
+    #[serde(with = "humantime_serde")]
     pub idle: Duration,
 }
 
 /// The longest a request to the client may stay unanswered, whatever its author asks for.
 pub const MAX_CLIENT_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
-impl Default for Limits {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             in_flight: 1024,
@@ -55,5 +68,23 @@ impl Default for Limits {
             coalesce: Duration::from_millis(50),
             idle: Duration::from_secs(1800),
         }
+    }
+}
+
+/// What all sessions and requests of a server's process may take together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ProcessLimits {
+    /// Open sessions, at most, and beside them as many self-contained requests over HTTP (from 2026-07-28 on); one more is
+    /// refused with 503. 100 000 by default.
+    pub sessions: usize,
+    /// Open subscriptions (`subscriptions/listen`), at most; one more is refused. 50 000 by default.
+    pub listens: usize,
+}
+
+impl Default for ProcessLimits {
+    fn default() -> Self {
+        Self { sessions: 100_000, listens: 50_000 }
     }
 }

@@ -14,7 +14,10 @@ use std::{
 };
 
 use actix::{Message, WeakAddr};
-use actix_mcp_router::link::{AskError, Asked, Link, Question, Room};
+use actix_mcp_router::{
+    QuestionError,
+    internal::{Asked, Link, Question, Room},
+};
 use bytes::Bytes;
 use bytestring::ByteString;
 use futures_util::future::{BoxFuture, FutureExt};
@@ -22,7 +25,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     budget::{ByteBudget, no_room},
-    limits::Limits,
+    limits::SessionLimits,
     queue::{Backlog, Frame},
     session::SessionActor,
     stats::Stats,
@@ -54,7 +57,7 @@ pub(crate) struct Ask {
     pub(crate) nth: u64,
     pub(crate) question: Question,
     pub(crate) room: Room,
-    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
+    pub(crate) reply: oneshot::Sender<Result<ByteString, QuestionError>>,
 }
 
 /// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
@@ -90,7 +93,7 @@ pub(crate) struct StreamRoom {
 
 impl StreamRoom {
     /// For a stream of the call's own, which is closed when it stands still for so long.
-    pub(crate) fn of_call(limits: &Limits, stats: Stats) -> Self {
+    pub(crate) fn of_call(limits: &SessionLimits, stats: Stats) -> Self {
         Self { bytes: limits.queue_bytes, stall_timeout: limits.stall, stats, budget: OnceLock::new() }
     }
 
@@ -193,7 +196,7 @@ impl Link for CallLink {
         match self.session.upgrade() {
             Some(session) if !self.lock().ended => session.do_send(Ask { call, nth, question, room, reply }),
             // the receiver may be gone already; then nobody waits
-            _ => drop(reply.send(Err(AskError::Gone))),
+            _ => drop(reply.send(Err(QuestionError::Gone))),
         }
         let session = self.session.clone();
         let withdraw = move || {

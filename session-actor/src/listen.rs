@@ -12,17 +12,11 @@
 use std::{fmt, future::ready, sync::Arc, time::Duration};
 
 use actix_mcp_router::{
-    call::Origin,
-    change::Change,
-    dispatch::{Method, Reply},
-    era::{Feature, Revision},
-    error::McpError,
-    id::RequestId,
-    jsonrpc::{ErrorId, Request, encode_error},
-    link::{Link, Room},
-    listen::{Filter, acknowledged, notice},
-    peer::Peer,
-    router::Router,
+    Change, McpError, Peer, RequestId, Revision,
+    internal::{
+        ErrorId, Feature, Filter, Link, Method, Origin, Reply, Request, Room, Router, acknowledged,
+        encode_error, notice,
+    },
 };
 use bytes::Bytes;
 use futures_util::future::{Either, FutureExt, LocalBoxFuture, select};
@@ -30,7 +24,7 @@ use tokio::time::timeout;
 
 use crate::{
     hub::{Full, Hub},
-    limits::Limits,
+    limits::SessionLimits,
     listeners::{Heard, Listeners},
     stats::Counted,
 };
@@ -54,7 +48,7 @@ impl Place {
     /// A place for a request that wants to listen; `None` for any other.
     pub(crate) fn of<S>(
         hub: &Hub<S>,
-        limits: &Limits,
+        limits: &SessionLimits,
         request: &Request,
         peer: &Peer,
     ) -> Result<Option<Self>, Full> {

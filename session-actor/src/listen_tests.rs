@@ -7,12 +7,8 @@ use std::{
 };
 
 use actix_mcp_router::{
-    cancelled::Cancelled,
-    change::Announce,
-    jsonrpc::{Incoming, Payload, read},
-    link::{AskError, Asked, Question},
-    metadata::Claim,
-    tool::Tool,
+    Cancelled, QuestionError, Tool,
+    internal::{Announce, Asked, Claim, Incoming, Payload, Question, read},
 };
 use futures_util::{FutureExt, future::BoxFuture};
 use serde_json::{Value, json};
@@ -84,7 +80,7 @@ impl Link for Stream {
 
     fn ask(&self, _: Question, _: Room) -> Asked {
         let (reply, answer) = oneshot::channel();
-        reply.send(Err(AskError::Gone)).unwrap();
+        reply.send(Err(QuestionError::Gone)).unwrap();
         Asked { answer, withdraw: Box::new(|| ()) }
     }
 
@@ -98,7 +94,7 @@ impl Link for Stream {
 fn router() -> Arc<Router> {
     let mut router = Router::new("test", "1");
     router.tool(Tool::new("t", async || ""));
-    router.offer(actix_mcp_router::router::Capability::Prompts);
+    router.offer(actix_mcp_router::Capability::Prompts);
     Arc::new(router)
 }
 
@@ -119,7 +115,7 @@ fn listening(sessions: &Sessions, stream: &Arc<Stream>) -> LocalBoxFuture<'stati
     };
     let claim = Claim::of(&request.params).unwrap();
     let peer = Arc::new(claim.peer(&router).unwrap());
-    let place = Place::of(sessions.hub(), &Limits::default(), &request, &peer).unwrap().unwrap();
+    let place = Place::of(sessions.hub(), &SessionLimits::default(), &request, &peer).unwrap().unwrap();
     let origin =
         Origin { peer, link: stream.clone(), cancelled: Cancelled::default(), principal: None, http: None };
     serve(place, &router, request, origin)

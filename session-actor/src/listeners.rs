@@ -16,7 +16,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use actix_mcp_router::change::Change;
+use actix_mcp_router::Change;
 
 /// What one listener has heard and not passed on yet. Shared by its task, by the listeners, and by the session on whose pipe
 /// it is.

@@ -10,7 +10,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use actix_mcp_router::{change::Change, uri::normal_of};
+use actix_mcp_router::{Change, internal::normal_of};
 use bytestring::ByteString;
 
 /// Shared by a session and the registry.

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_router::link::Room;
+use actix_mcp_router::internal::Room;
 use bytes::Bytes;
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 

@@ -8,6 +8,7 @@
 use std::{collections::VecDeque, fmt, str::FromStr, time::Duration};
 
 use bytes::Bytes;
+use serde::Deserialize;
 use tokio::time::Instant;
 
 /// The id of an event: the stream it was sent on, and its place there. The priming event is number 0.
@@ -45,13 +46,16 @@ impl FromStr for EventId {
 }
 
 /// How much the ring keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ReplayLimits {
     /// Events, at most. 512 by default; 0 keeps nothing.
     pub events: usize,
     /// Bytes of events, at most. 1 MiB by default.
     pub bytes: usize,
     /// How long an event is kept. 5 minutes by default.
+    #[serde(with = "humantime_serde")]
     pub life: Duration,
 }
 

@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use actix_mcp_router::error::ErrorCode;
+use actix_mcp_router::ErrorCode;
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::sync::oneshot;
 

@@ -11,16 +11,14 @@ use std::{
 };
 
 use actix::Addr;
-use actix_mcp_router::{
-    change::{Announce, Change},
-    peer::Principal,
-};
+use actix_mcp_router::{Change, Principal, internal::Announce};
 use futures_util::future::join_all;
 use tokio::{sync::oneshot, time::Instant};
 
 use crate::{
     bus::{Bus, Node},
     hub::{Hub, ShutdownStage},
+    limits::ProcessLimits,
     session::{Changed, Close, Drain, SessionActor, Stop},
     stats::{Counter, Stats},
 };
@@ -28,12 +26,6 @@ pub use crate::{hub::Full, session::SessionHandle};
 
 /// How long clients have, at least, to read their streams to the end when the calls have used up the drain time.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// The most sessions at once, by default.
-pub const MAX_SESSIONS: usize = 100_000;
-
-/// The most subscriptions at once, by default.
-pub const MAX_LISTENS: usize = 50_000;
 
 /// The sessions of one server.
 #[derive(Clone, Debug)]
@@ -45,15 +37,15 @@ pub struct WeakSessions(Weak<Hub<SessionHandle>>);
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self::new(MAX_SESSIONS)
+        Self::new(&ProcessLimits::default())
     }
 }
 
 impl Sessions {
-    /// At most `limit` sessions, beside as many requests that are sessions of their own.
+    /// No session yet, within these limits.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
-        Self(Arc::new(Hub::new(limit, MAX_LISTENS)))
+    pub fn new(limits: &ProcessLimits) -> Self {
+        Self(Arc::new(Hub::new(limits)))
     }
 
     /// What they share.
@@ -77,16 +69,6 @@ impl Sessions {
     #[must_use]
     pub fn stats(&self) -> &Stats {
         self.0.stats()
-    }
-
-    /// Sets how many sessions may be open at once, and as many requests that are sessions of their own; open ones stay.
-    pub fn set_limit(&self, limit: usize) {
-        self.0.set_limit(limit);
-    }
-
-    /// Sets how many subscriptions may be open at once; open ones stay.
-    pub fn set_listens(&self, limit: usize) {
-        self.0.set_listens(limit);
     }
 
     /// The way in for changes on other nodes.

@@ -13,7 +13,7 @@ use actix::{
 use bytes::{Bytes, BytesMut};
 use tokio::sync::OwnedSemaphorePermit;
 
-use actix_mcp_router::link::Room;
+use actix_mcp_router::internal::Room;
 
 use crate::{
     queue::{Frame, Sink},

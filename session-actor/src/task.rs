@@ -7,11 +7,8 @@ use std::{future::Future, sync::Arc};
 
 use actix::Addr;
 use actix_mcp_router::{
-    call::{Bearings, Origin},
-    cancelled::Cancelled,
-    dispatch::Reply,
-    jsonrpc::Request,
-    router::Router,
+    Cancelled,
+    internal::{Bearings, Origin, Reply, Request, Router},
 };
 use actix_rt::time::sleep;
 use futures_util::future::{Either, poll_immediate, select};

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Connection, Request, Response},
-    fixture::server,
+    fixture::builder,
     gate::Held,
     kept::Kept,
     served::{call, call_with_progress, initialize, message},
@@ -99,7 +99,7 @@ async fn lines<const N: usize>(workers: &Workers) -> [[Line; N]; 2] {
 
 #[actix_web::test]
 async fn a_handler_that_blocks_holds_up_its_worker_with_the_sessions_there_and_no_other() {
-    let (server, mut held) = Held::on(server().tool(which));
+    let (server, mut held) = Held::on(builder().tool(which));
     let workers = Workers::start(&server);
     let [[mut near, mut beside], [mut far, mut other]] = lines(&workers).await;
     let blocked = near.request(&call(1, "block", json!({})));
@@ -124,7 +124,7 @@ async fn a_handler_that_blocks_holds_up_its_worker_with_the_sessions_there_and_n
 
 #[actix_web::test]
 async fn a_handler_that_blocks_another_worker_than_its_sessions_holds_up_no_cancel() {
-    let (server, mut held) = Held::on(server().tool(which));
+    let (server, mut held) = Held::on(builder().tool(which));
     let workers = Workers::start(&server);
     let [[mut near], [mut far]] = lines(&workers).await;
     let mut blocked = far.pending(&near.request(&call(1, "block", json!({})))).await;
@@ -143,7 +143,7 @@ async fn a_handler_that_blocks_another_worker_than_its_sessions_holds_up_no_canc
 
 #[actix_web::test]
 async fn beside_more_calls_than_workers_that_block_in_the_pool_all_gets_through_their_cancels_too() {
-    let (server, mut held) = Held::on(server().tool(which));
+    let (server, mut held) = Held::on(builder().tool(which));
     let workers = Workers::start(&server);
     let [[mut near, near_lines @ ..], [mut far, far_lines @ ..]] = lines::<5>(&workers).await;
     let session = near.session.clone();

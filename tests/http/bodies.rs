@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Request,
-    fixture::server,
+    fixture::{builder, limited, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, initialize},
 };
@@ -30,7 +30,7 @@ fn assert_echoed(answer: &Value, request: &Request) {
 #[actix_web::test]
 async fn a_body_up_to_the_limit_is_read_and_a_larger_one_is_413() {
     paused();
-    let server = server().max_body(1000);
+    let server = builder().limits(limited(|limits| limits.http.body_bytes = 1000)).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     for length in [999, 1000] {
@@ -82,7 +82,7 @@ fn chunked(body: &str, size: usize) -> Vec<u8> {
 #[actix_web::test]
 async fn a_body_without_a_length_is_read_to_the_same_limit() {
     paused();
-    let server = server().max_body(1000);
+    let server = builder().limits(limited(|limits| limits.http.body_bytes = 1000)).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     for size in [1, 7, 1000] {
@@ -186,7 +186,10 @@ async fn a_body_that_makes_no_progress_for_ten_seconds_is_408() {
 #[actix_web::test]
 async fn how_long_a_body_may_be_idle_can_be_set() {
     paused();
-    let served = Served::new(&server().body_idle(Duration::from_secs(1))).await;
+    let served = Served::new(
+        &builder().limits(limited(|limits| limits.http.body_idle = Duration::from_secs(1))).build(),
+    )
+    .await;
     let mut connection = served.connect();
     connection.write(initialize("2025-11-25").header("Content-Length", "200").head()).await;
     let start = tokio::time::Instant::now();

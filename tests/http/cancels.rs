@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Request,
-    fixture::server,
+    fixture::builder,
     kept::Kept,
     served::{Client, Served, call},
     turns::{Round, linger, turns},
@@ -72,7 +72,7 @@ fn assert_answers(body: &[u8], text: &str, round: Round) {
 #[actix_web::test]
 async fn at_any_moment_a_cancel_leaves_at_most_one_answer_and_a_free_id() {
     paused();
-    let server = server().tool(linger);
+    let server = builder().tool(linger).build();
     let served = Served::new(&server).await;
     let mut racer = Racer::new(&served).await;
     // spawned, so that it takes its turns with what it races

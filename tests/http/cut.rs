@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use actix_mcp::{
-    limits::Limits,
     prelude::*,
     testing::{Pipe, paused, settle},
 };
@@ -27,7 +26,11 @@ async fn listens(cancelled: Cancelled) {
 }
 
 fn server() -> Server {
-    fixture::server().tool(listens)
+    builder().build()
+}
+
+fn builder() -> ServerBuilder {
+    fixture::builder().tool(listens)
 }
 
 fn endless(id: &str) -> Value {
@@ -135,7 +138,8 @@ async fn every_request_of_its_own_that_the_drain_cuts_is_answered_once_and_named
     logs::install();
     // what has not become a stream by then is answered as what it is
     for sse_after in [Duration::from_millis(200), Duration::from_secs(3600)] {
-        let server = server().sse_after(sse_after);
+        let server =
+            builder().limits(fixture::limited(|limits| limits.session.sse_after = sse_after)).build();
         let served = Served::new(&server).await;
         let slow = |id: &str| modern_call(id, "slow", json!({ "ms": 3_600_000, "tag": "x" }));
         let mut exchanges = Vec::new();
@@ -182,8 +186,8 @@ async fn every_request_of_its_own_that_the_drain_cuts_is_answered_once_and_named
 async fn every_call_on_a_pipe_that_the_drain_cuts_is_answered_once_and_named() {
     paused();
     logs::install();
-    let limits = Limits { drain: Duration::from_secs(1), ..Limits::default() };
-    let server = server().session_limits(limits);
+    let server =
+        builder().limits(fixture::limited(|limits| limits.session.drain = Duration::from_secs(1))).build();
     let mut pipe = Pipe::connect(&server, "2025-03-26").await;
     pipe.send(&endless("line")).await;
     pipe.send(&json!([endless("b1"), message("b2", "ping", json!({}))])).await;
@@ -219,7 +223,7 @@ async fn what_the_log_names_is_bounded_and_on_one_line() {
     logs::install();
     let long = "n".repeat(5000);
     let tool = Tool::new(format!("odd-{long}"), async || std::future::pending::<()>().await);
-    let server = Server::new("odd", "1").tool(tool);
+    let server = Server::builder("odd", "1").tool(tool).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let running = client.call(1, &format!("odd-{long}"), json!({})).await.expect(200).await;
     server.shutdown().await;

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use actix_mcp::{
-    Client as Asked, ClientCapability, McpError,
+    Client as Asked, McpError,
+    client::ClientCapability,
     testing::{paused, settle},
     tool,
 };
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     client::{Request, Response},
-    fixture::{SECRET, server},
+    fixture::{SECRET, builder, limited, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, initialize_with, message, modern, modern_call},
     streams::assert_stream_head,
@@ -41,7 +42,7 @@ fn with_meta(meta: Value) -> Request {
 #[actix_web::test]
 async fn what_a_request_must_say_of_itself_is_told_from_what_its_client_cannot_do() {
     paused();
-    let server = server().tool(ask_first);
+    let server = builder().tool(ask_first).build();
     let served = Served::new(&server).await;
     for (meta, names) in [
         (json!({ CAPABILITIES: {} }), VERSION),
@@ -228,7 +229,10 @@ async fn a_call_that_says_nothing_has_a_first_byte_and_is_kept_alive() {
     paused();
     for (server, comments) in [
         (server(), &[2, 152, 302][..]),
-        (server().keep_alive(Duration::from_secs(10)), &[2, 102, 202, 302][..]),
+        (
+            builder().limits(limited(|limits| limits.http.keep_alive = Duration::from_secs(10))).build(),
+            &[2, 102, 202, 302][..],
+        ),
     ] {
         let served = Served::new(&server).await;
         let start = Instant::now();

@@ -4,12 +4,8 @@
 use std::{error::Error, fmt};
 
 use actix_mcp::{
-    ClientCapability, ErrorCode, QuestionError,
-    completion::Typed,
-    prelude::*,
-    round::{InputRequired, Outcome},
-    sample::SamplingRequest,
-    testing::paused,
+    InputRequired, Outcome, QuestionError, client::ClientCapability, error::ErrorCode, extract::Typed,
+    prelude::*, question::SamplingRequest, testing::paused,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -107,10 +103,10 @@ fn asking() -> Server {
         )*};
     }
     let server = offer!(
-        Server::new("asking", "1"),
+        Server::builder("asking", "1"),
         passed_on as_text as_own as_anyhow as_boxed as_protocol looked_at by_hand required all_at_once
     );
-    server.prompt(Prompt::new("completed", text).optional_argument("a", "").complete("a", completed))
+    server.prompt(Prompt::new("completed", text).optional_argument("a", "").complete("a", completed)).build()
 }
 
 /// The three requests that run a handler of this name.
@@ -205,11 +201,12 @@ fn failing(code: i64) -> Server {
         std::future::ready(Err::<String, _>(error))
     };
     let completes = move || std::future::ready(Err::<Vec<String>, _>(error()));
-    Server::new("failing", "1")
+    Server::builder("failing", "1")
         .tool(Tool::new("fails", fails))
         .tool(Tool::new("wrapped", wrapped))
         .prompt(Prompt::new("fails", fails).optional_argument("a", "").complete("a", completes))
         .resource(Resource::new("mem://fails", "fails", fails))
+        .build()
 }
 
 fn calls() -> Vec<(&'static str, Value)> {
@@ -284,7 +281,7 @@ async fn a_resource_is_read_over_http_however_its_uri_is_written() {
     paused();
     let template =
         ResourceTemplate::new("file:///größe/{name}", "n", async |Uri(uri): Uri| uri.to_string());
-    let served = Served::new(&Server::new("uris", "1").resource_template(template)).await;
+    let served = Served::new(&Server::builder("uris", "1").resource_template(template).build()).await;
     let session = Session::open(&served, "2025-11-25").await;
     for uri in ["file:///gr%C3%B6%C3%9Fe/a.txt", "file:///gr%c3%b6%c3%9fe/a.txt", "file:///größe/a.txt"] {
         let params = json!({ "uri": uri });

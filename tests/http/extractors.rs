@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, rc::Rc};
 
-use actix_mcp::{FromMiddleware, Http, Principal, Server, testing::paused, tool};
+use actix_mcp::{FromMiddleware, Http, Principal, Server, ServerBuilder, testing::paused, tool};
 use actix_web::{
     App, Error, HttpMessage,
     body::MessageBody,
@@ -72,7 +72,11 @@ async fn anybody(principal: Option<Principal>) -> String {
 }
 
 fn server() -> Server {
-    Server::new("extractors", "1")
+    builder().build()
+}
+
+fn builder() -> ServerBuilder {
+    Server::builder("extractors", "1")
         .tool(which)
         .tool(count)
         .tool(whence)
@@ -110,7 +114,7 @@ async fn called(client: &Client, tool: &str) -> String {
 #[actix_web::test]
 async fn data_is_that_of_the_innermost_scope_and_may_be_bound_to_its_thread() {
     paused();
-    let (outer, inner, own) = (server(), server(), server().data(Tag("server")));
+    let (outer, inner, own) = (server(), server(), builder().data(Tag("server")).build());
     let app = App::new()
         .app_data(web::Data::new(Tag("app")))
         .app_data(web::Data::new(Rc::new(Cell::new(0_u32))))
@@ -130,7 +134,7 @@ async fn data_is_that_of_the_innermost_scope_and_may_be_bound_to_its_thread() {
 #[actix_web::test]
 async fn data_of_the_server_serves_where_the_app_has_none() {
     paused();
-    let server = Server::new("one", "1").tool(which).data(Tag("server"));
+    let server = Server::builder("one", "1").tool(which).data(Tag("server")).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     assert_eq!(called(&client, "which").await, "server");
 }

@@ -28,7 +28,7 @@ use tokio::{
 
 use crate::{
     client::{Connection, Request},
-    fixture::server,
+    fixture::builder,
     kept::Kept,
     readers::narrow,
     served::{Client, GUARD, Served, call, call_with_progress, message},
@@ -76,7 +76,7 @@ async fn four_hundred_thousand_notices_and_logs_that_nobody_reads_are_bounded_an
     const ROUNDS: usize = 2; // between two lists: 200 000 notices and as many logs in all
     paused();
     let flood = Arc::new(Flood { more: Some(Semaphore::new(0)), ..Flood::default() });
-    let server = server().tool(flood_log).data_arc(flood.clone());
+    let server = builder().tool(flood_log).data_arc(flood.clone()).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let uris: Vec<_> = (0..URIS).map(|nth| format!("mem://item/{}{nth}", "x".repeat(1024))).collect();
@@ -186,7 +186,7 @@ async fn a_reader_at_a_kilobyte_a_second_gets_a_million_reports_and_the_handler_
     const N: u64 = 1_000_000;
     paused();
     let flood = Arc::new(Flood::default());
-    let server = server().tool(flood_progress).data_arc(flood.clone());
+    let server = builder().tool(flood_progress).data_arc(flood.clone()).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let mut connection = Connection::on(Slow::new(served.dial(1024)), GUARD);

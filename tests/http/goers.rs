@@ -87,7 +87,7 @@ async fn leave(progress: Progress, notes: web::Data<Notes>) -> &'static str {
 
 fn server() -> (Server, Arc<Notes>) {
     let notes = Arc::<Notes>::default();
-    (fixture::server().tool(hold).tool(careful).tool(leave).data_arc(notes.clone()), notes)
+    (fixture::builder().tool(hold).tool(careful).tool(leave).data_arc(notes.clone()).build(), notes)
 }
 
 fn counts(server: &Server) -> (usize, usize) {
@@ -210,7 +210,7 @@ async fn a_handler_whose_destructor_panics_takes_nobody_with_it() {
         pending().await
     }
     paused();
-    let server = fixture::server().tool(bomb);
+    let server = fixture::builder().tool(bomb).build();
     let served = Served::new(&server).await;
     for wait in [100, 1000] {
         let mut connection = served.connect();

@@ -157,7 +157,9 @@ async fn a_stream_has_no_header_that_http_2_forbids() {
 
 #[actix_web::test]
 async fn a_client_that_goes_is_noticed_by_the_keep_alive_and_cancels_nothing() {
-    let server = fixture::server().keep_alive(Duration::from_millis(20));
+    let server = fixture::builder()
+        .limits(fixture::limited(|limits| limits.http.keep_alive = Duration::from_millis(20)))
+        .build();
     let addr = serve(&server);
     let (connection, carrier) = connect(addr).await;
     let session = open(&connection, addr).await;
@@ -249,7 +251,9 @@ async fn in_flight(server: &Server, calls: usize) {
 #[actix_web::test]
 async fn a_call_that_speaks_for_itself_is_stopped_when_its_client_goes() {
     // only what is written finds out: the comments of a call come every second, whatever those of others do
-    let server = fixture::server().keep_alive(Duration::from_secs(3600));
+    let server = fixture::builder()
+        .limits(fixture::limited(|limits| limits.http.keep_alive = Duration::from_secs(3600)))
+        .build();
     let addr = serve(&server);
     for how in [Leaves::Stream, Leaves::Connection] {
         for before_the_head in [true, false] {
@@ -285,7 +289,7 @@ async fn pass(door: web::Data<Door>) -> &'static str {
 #[actix_web::test]
 async fn a_call_whose_client_takes_json_only_is_stopped_too_and_its_answer_stays_json() {
     let door = Arc::<Door>::default();
-    let server = fixture::server().tool(pass).data_arc(door.clone());
+    let server = fixture::builder().tool(pass).data_arc(door.clone()).build();
     let addr = serve(&server);
     for how in [Leaves::Stream, Leaves::Connection] {
         let sent = send_modern(addr, "pass", json!({}), "application/json").await;

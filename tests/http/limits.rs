@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use actix_mcp::{
-    limits::Limits,
-    testing::{paused, settle},
-};
+use actix_mcp::testing::{paused, settle};
 use actix_web::rt::time::sleep;
 use russe::Event;
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::server,
+    fixture::{builder, limited, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, call_with_progress, initialize, message, modern, modern_call},
 };
@@ -19,7 +16,7 @@ use crate::{
 #[actix_web::test]
 async fn one_more_call_than_may_be_in_flight_is_429_until_another_ends() {
     paused();
-    let server = server().session_limits(Limits { in_flight: 2, ..Limits::default() });
+    let server = builder().limits(limited(|limits| limits.session.in_flight = 2)).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let slow = |id: i64| client.request(&call(id, "slow", json!({ "ms": 1000, "tag": "x" })));
@@ -43,7 +40,7 @@ async fn one_more_call_than_may_be_in_flight_is_429_until_another_ends() {
 #[actix_web::test]
 async fn one_more_session_than_may_be_open_is_503_until_another_ends() {
     paused();
-    let server = server().max_sessions(2);
+    let server = builder().limits(limited(|limits| limits.process.sessions = 2)).build();
     let served = Served::new(&server).await;
     let first = Client::open(&served, "2025-11-25").await;
     let second = Client::open(&served, "2025-11-25").await;
@@ -67,7 +64,7 @@ async fn one_more_session_than_may_be_open_is_503_until_another_ends() {
 #[actix_web::test]
 async fn one_more_request_without_a_session_than_the_limit_of_sessions_is_503_until_another_ends() {
     paused();
-    let server = server().max_sessions(2);
+    let server = builder().limits(limited(|limits| limits.process.sessions = 2)).build();
     let served = Served::new(&server).await;
     // neither sessions nor subscriptions count
     let client = Client::open(&served, "2025-11-25").await;
@@ -124,7 +121,7 @@ async fn one_more_standalone_stream_than_eight_is_429_until_another_ends() {
 #[actix_web::test]
 async fn readers_that_come_back_to_an_ended_stream_and_read_nothing_have_a_bounded_share() {
     paused();
-    let server = server().session_limits(Limits { streams: 2, ..Limits::default() });
+    let server = builder().limits(limited(|limits| limits.session.streams = 2)).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let large = json!({ "n": 9, "text": "x".repeat(100_000) });
@@ -155,7 +152,7 @@ async fn readers_that_come_back_to_an_ended_stream_and_read_nothing_have_a_bound
 #[actix_web::test]
 async fn one_more_subscription_than_the_limit_is_refused_until_another_is_given_up() {
     paused();
-    let server = server().session_limits(Limits { subscriptions: 2, ..Limits::default() });
+    let server = builder().limits(limited(|limits| limits.session.subscriptions = 2)).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let send = async |method: &str, uri: &str| client.post(&message(1, method, json!({ "uri": uri }))).await;
     for uri in ["mem://a", "mem://b", "mem://a"] {
@@ -230,9 +227,11 @@ async fn the_parts_of_a_message_have_their_limits() {
 #[actix_web::test]
 async fn the_limits_of_a_messages_parts_can_be_set() {
     paused();
-    let mut limits = actix_mcp::ReadLimits::default();
-    (limits.depth, limits.id_bytes, limits.name_bytes) = (6, 30, 40);
-    let client = Client::open(&Served::new(&server().read_limits(limits)).await, "2025-11-25").await;
+    let limits = limited(|limits| {
+        let message = &mut limits.message;
+        (message.depth, message.id_bytes, message.name_bytes) = (6, 30, 40);
+    });
+    let client = Client::open(&Served::new(&builder().limits(limits).build()).await, "2025-11-25").await;
     let send = async |body: String| client.send(&client.dress(crate::client::Request::post(body))).await;
     send(nested(6)).await.expect(200).await;
     Refusal::new(400, -32600, "6 levels").of(1).check(send(nested(7)).await, "depth").await;

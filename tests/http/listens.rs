@@ -10,9 +10,8 @@ use std::{
 };
 
 use actix_mcp::{
-    Change, Server, Tool,
-    bus::Node,
-    limits::Limits,
+    Server, ServerBuilder, Tool,
+    bus::{Change, Node},
     testing::{paused, settle},
 };
 use actix_web::rt::time::sleep;
@@ -23,7 +22,7 @@ use tokio::time::Instant;
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{builder, limited, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, message, modern},
 };
@@ -67,7 +66,7 @@ async fn graceful_end(stream: Response, id: &Value) -> Vec<Value> {
 async fn the_stream_begins_with_the_acknowledgement_at_once_and_has_nothing_of_sessions() {
     paused();
     // whatever is preferred for what ends by itself
-    for server in [server(), server().json_response()] {
+    for server in [server(), builder().json_response().build()] {
         let served = Served::new(&server).await;
         let start = Instant::now();
         let filter = json!({ "toolsListChanged": true, "promptsListChanged": false });
@@ -161,7 +160,7 @@ async fn what_is_refused_leaves_nothing() {
 #[actix_web::test]
 async fn a_filter_without_hope_is_acknowledged_as_what_it_is_and_stays_until_the_end() {
     paused();
-    let bare = Server::new("fixture", "1.0.0");
+    let bare = Server::builder("fixture", "1.0.0").build();
     for (server, filter) in [
         (server(), json!({})),
         (server(), json!({ "resourceSubscriptions": ["mem://nope"] })),
@@ -331,7 +330,7 @@ async fn a_shutdown_gives_a_thousand_streams_their_result_at_once_and_takes_no_m
 #[actix_web::test]
 async fn the_limit_of_streams_holds_on_both_sides() {
     paused();
-    let server = server().max_listens(2);
+    let server = builder().limits(limited(|limits| limits.process.listens = 2)).build();
     let served = Served::new(&server).await;
     let (first, _) = listening(&served, 1, json!({})).await;
     let (second, _) = listening(&served, 1, json!({})).await;
@@ -349,8 +348,8 @@ async fn the_limit_of_streams_holds_on_both_sides() {
 #[actix_web::test]
 async fn a_reader_that_stands_still_is_owed_a_bounded_number_of_notices_and_then_closed() {
     paused();
-    let limits = Limits { coalesce: Duration::from_millis(1), ..Limits::default() };
-    let server = server().session_limits(limits);
+    let limits = limited(|limits| limits.session.coalesce = Duration::from_millis(1));
+    let server = builder().limits(limits).build();
     let served = Served::new(&server).await;
     let mut connection = served.connect_with(1024);
     connection.send(&listen(1, json!({ "resourceSubscriptions": ["mem://a"] }))).await;
@@ -400,7 +399,7 @@ struct Joined(Arc<Mutex<Vec<Node>>>);
 
 impl Joined {
     /// The server as one of the joined, and the changes that it published.
-    fn join(&self, server: Server) -> (Server, Arc<Mutex<Vec<Change>>>) {
+    fn join(&self, server: ServerBuilder) -> (Server, Arc<Mutex<Vec<Change>>>) {
         let published = Arc::<Mutex<Vec<Change>>>::default();
         let (nodes, out) = (self.0.clone(), published.clone());
         let server = server.bus(|node| {
@@ -415,7 +414,7 @@ impl Joined {
                 out.lock().expect("no test panicked").push(change);
             }
         });
-        (server, published)
+        (server.build(), published)
     }
 }
 
@@ -423,7 +422,7 @@ impl Joined {
 async fn a_change_on_one_node_reaches_the_clients_of_each_exactly_once() {
     paused();
     let bus = Joined::default();
-    let ((a, from_a), (b, from_b)) = (bus.join(server()), bus.join(server()));
+    let ((a, from_a), (b, from_b)) = (bus.join(builder()), bus.join(builder()));
     let (at_a, at_b) = (Served::new(&a).await, Served::new(&b).await);
     let filter = || json!({ "toolsListChanged": true, "resourceSubscriptions": ["mem://a"] });
     let (mut to_a, _) = listening(&at_a, 1, filter()).await;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     client::Request,
-    fixture::server,
+    fixture::{builder, limited, server},
     served::{Client, Served, call, initialize, message},
 };
 
@@ -26,7 +26,7 @@ async fn is_open(client: &Client) -> bool {
 #[actix_web::test]
 async fn an_idle_session_expires_and_each_request_starts_its_clock_anew() {
     paused();
-    let server = server().session_idle(IDLE);
+    let server = builder().limits(limited(|limits| limits.session.idle = IDLE)).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     for _ in 0..5 {
         sleep(Duration::from_millis(1900)).await;
@@ -42,7 +42,7 @@ async fn an_idle_session_expires_and_each_request_starts_its_clock_anew() {
 #[actix_web::test]
 async fn an_open_stream_keeps_its_session() {
     paused();
-    let server = server().session_idle(IDLE);
+    let server = builder().limits(limited(|limits| limits.session.idle = IDLE)).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let get = client.get().await.expect(200).await;
     sleep(Duration::from_secs(3600)).await;
@@ -55,7 +55,7 @@ async fn an_open_stream_keeps_its_session() {
 #[actix_web::test]
 async fn a_running_call_keeps_its_session_whether_its_client_listens_or_not() {
     paused();
-    let server = server().session_idle(IDLE);
+    let server = builder().limits(limited(|limits| limits.session.idle = IDLE)).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let request = client.request(&call(1, "slow", json!({ "ms": 5000, "tag": "x" })));
     let listens = client.send(&request).await.expect(200).await;
@@ -70,7 +70,7 @@ async fn a_running_call_keeps_its_session_whether_its_client_listens_or_not() {
 #[actix_web::test]
 async fn a_question_to_the_client_keeps_its_session() {
     paused();
-    let server = server().session_idle(IDLE);
+    let server = builder().limits(limited(|limits| limits.session.idle = IDLE)).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let mut asking = client.call(1, "ask", json!({})).await.expect(200).await;
     let question = asking.message().await.unwrap();
@@ -110,7 +110,7 @@ async fn what_changes_while_no_stream_is_open_is_told_on_the_next() {
 #[actix_web::test]
 async fn of_five_thousand_sessions_that_expire_nothing_is_left() {
     paused();
-    let server = server().session_idle(Duration::from_secs(1));
+    let server = builder().limits(limited(|limits| limits.session.idle = Duration::from_secs(1))).build();
     let served = Served::new(&server).await;
     for round in 0..50 {
         let mut streams = Vec::new();

@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use actix_mcp::{Cache, Eras, Meta, Resource, Server, Session, extract::TraceContext, testing::paused, tool};
+use actix_mcp::{Cache, Eras, Meta, Resource, Server, Session, TraceContext, testing::paused, tool};
 use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{builder, server},
     served::{Client, Served, call, initialize, message, modern, modern_call, modern_with},
 };
 
@@ -74,7 +74,7 @@ async fn a_probe_is_answered_as_the_very_first_request_and_a_handshake_still_wor
 #[actix_web::test]
 async fn a_server_of_handshakes_only_gives_no_error_that_a_probe_could_take_for_another_server() {
     paused();
-    let served = Served::new(&server().eras(Eras::Legacy)).await;
+    let served = Served::new(&builder().eras(Eras::Legacy).build()).await;
     for request in [
         modern("q1", "server/discover", json!({})),
         modern_call("q1", "none", json!({})),
@@ -194,7 +194,7 @@ async fn a_method_that_is_gone_or_unknown_is_404() {
         assert_eq!(refusal(&served, &request).await, (404, -32601), "{method}");
     }
     // of a server that offers nothing of the kind
-    let bare = Served::new(&Server::new("bare", "1")).await;
+    let bare = Served::new(&Server::builder("bare", "1").build()).await;
     assert_eq!(refusal(&bare, &modern("q1", "tools/list", json!({}))).await, (404, -32601));
 }
 
@@ -293,7 +293,7 @@ async fn a_notification_is_accepted_without_effect_and_a_response_is_not() {
 async fn headers_of_sessions_and_of_streams_mean_nothing() {
     paused();
     for eras in [Eras::Both, Eras::Modern] {
-        let served = Served::new(&server().eras(eras)).await;
+        let served = Served::new(&builder().eras(eras).build()).await;
         let request = modern_call(1, "progress", json!({ "n": 2, "ms": 1 }));
         let request = request.header("Mcp-Session-Id", "none").header("Last-Event-ID", "0-0");
         let mut response = served.send(&request).await.expect(200).await;
@@ -433,7 +433,7 @@ async fn a_client_that_reads_one_kind_gets_that_kind() {
 #[actix_web::test]
 async fn a_server_without_handshakes_says_so() {
     paused();
-    let served = Served::new(&server().eras(Eras::Modern)).await;
+    let served = Served::new(&builder().eras(Eras::Modern).build()).await;
     let delete = || Request::get().method("DELETE");
     let of = |request: Request| request.header("Mcp-Session-Id", "x");
     for request in [Request::get(), Request::new("DELETE"), delete(), of(Request::get()), of(delete())] {
@@ -455,7 +455,7 @@ async fn what_may_be_kept_says_for_how_long_and_by_whom() {
     paused();
     let minute = Duration::from_secs(60);
     let resource = Resource::new("mem://kept", "kept", async || "kept").cache(Cache::private(minute));
-    let server = server().resource(resource).cache(Cache::public(minute)).page_size(2);
+    let server = builder().resource(resource).cache(Cache::public(minute)).page_size(2).build();
     let served = Served::new(&server).await;
     let hints = |result: &Value| (result["ttlMs"].clone(), result["cacheScope"].clone());
     for method in
@@ -501,7 +501,7 @@ async fn about(session: Session, meta: Meta, trace: TraceContext) -> String {
 #[actix_web::test]
 async fn a_handler_reads_what_a_request_says_of_itself() {
     paused();
-    let server = server().tool(about).extension("com.example/x", json!({ "a": 1 }));
+    let server = builder().tool(about).extension("com.example/x", json!({ "a": 1 })).build();
     let served = Served::new(&server).await;
     let parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
     let trace = json!({ "traceparent": parent, "tracestate": "a=1", "baggage": "b\r\nc: 2" });

@@ -118,7 +118,7 @@ http {{
 #[actix_web::test]
 async fn behind_nginx_and_an_encoder_events_arrive_one_by_one() {
     let gate = Arc::new(Gate(Semaphore::new(0)));
-    let server = fixture::server().tool(steps).data_arc(gate.clone());
+    let server = fixture::builder().tool(steps).data_arc(gate.clone()).build();
     let factory = {
         let server = server.clone();
         move || App::new().wrap(Compress::default()).service(server.scope("/mcp"))

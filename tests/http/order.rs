@@ -2,7 +2,6 @@
 
 use actix_mcp::{
     Principal, Server,
-    limits::Limits,
     testing::{paused, settle},
 };
 use serde_json::json;
@@ -34,10 +33,14 @@ fn edit(request: Request, from: &str, to: &str) -> Request {
 }
 
 fn server() -> Server {
-    fixture::server()
-        .max_body(MAX_BODY)
-        .session_limits(Limits { in_flight: 1, ..Limits::default() })
+    let limits = fixture::limited(|limits| {
+        limits.http.body_bytes = MAX_BODY;
+        limits.session.in_flight = 1;
+    });
+    fixture::builder()
+        .limits(limits)
         .principal(|request| Some(Principal::new(request.headers().get("x-user")?.to_str().ok()?)))
+        .build()
 }
 
 /// The flaws of what every method goes through, in the order in which they are found.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{builder, server},
     logs,
     refused::{Refusal, assert_idle},
     served::{Client, Served, initialize, message, modern},
@@ -32,7 +32,7 @@ fn assert_cors(response: &Response, origin: Option<&str>) {
 async fn a_page_of_an_origin_that_is_not_allowed_is_refused_with_every_method() {
     paused();
     logs::install();
-    let server = server().allow_origin(APP);
+    let server = builder().allow_origin(APP).build();
     let served = Served::new(&server).await;
     for origin in [
         "https://evil.example",
@@ -108,7 +108,7 @@ async fn a_loopback_socket_is_reached_by_its_own_names_only() {
 #[actix_web::test]
 async fn hosts_can_be_allowed_one_by_one_or_all() {
     paused();
-    let served = Served::new(&server().allow_host("mcp.example")).await;
+    let served = Served::new(&builder().allow_host("mcp.example").build()).await;
     for (host, status) in [
         ("mcp.example", 200),
         ("MCP.example:443", 200),
@@ -118,7 +118,7 @@ async fn hosts_can_be_allowed_one_by_one_or_all() {
     ] {
         served.send(&initialize("2025-11-25").set("Host", host)).await.expect(status).await;
     }
-    let served = Served::new(&server().allow_any_host()).await;
+    let served = Served::new(&builder().allow_any_host().build()).await;
     served.send(&initialize("2025-11-25").set("Host", "evil.example")).await.expect(200).await;
 }
 
@@ -126,7 +126,7 @@ async fn hosts_can_be_allowed_one_by_one_or_all() {
 #[actix_web::test]
 async fn a_preflight_allows_what_browsers_ask_for_without_a_session() {
     paused();
-    let server = server().allow_origin(APP);
+    let server = builder().allow_origin(APP).build();
     let served = Served::new(&server).await;
     let asked = "content-type,accept,authorization,mcp-protocol-version,mcp-session-id,last-event-id,mcp-method,mcp-name,mcp-param-region,x-own";
     let request = Request::new("OPTIONS")
@@ -154,7 +154,7 @@ async fn a_preflight_allows_what_browsers_ask_for_without_a_session() {
 #[actix_web::test]
 async fn a_page_can_read_every_answer_and_every_refusal() {
     paused();
-    let served = Served::new(&server().allow_origin(APP)).await;
+    let served = Served::new(&builder().allow_origin(APP).build()).await;
     let client = Client::open_with(&served, initialize("2025-11-25"), &[("Origin", APP)]).await;
     let list = client.request(&message(1, "tools/list", json!({})));
     let slow = client.request(&crate::served::call(2, "slow", json!({ "ms": 1000, "tag": "x" })));

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{builder, server},
     refused::Refusal,
     served::{Served, initialize, modern},
 };
@@ -30,7 +30,7 @@ fn allowed(response: &Response) -> Vec<String> {
 #[actix_web::test]
 async fn an_allowed_origin_may_send_the_headers_it_asks_for() {
     paused();
-    let served = Served::new(&server().allow_origin(APP)).await;
+    let served = Served::new(&builder().allow_origin(APP).build()).await;
     let plain = allowed(&served.send(&preflight(APP, &[])).await.expect(204).await);
     for (asked, added) in [
         (&["content-type,x-api-key,traceparent"][..], &["x-api-key", "traceparent"][..]),
@@ -58,7 +58,7 @@ async fn an_allowed_origin_may_send_the_headers_it_asks_for() {
 #[actix_web::test]
 async fn what_is_asked_for_is_echoed_within_bounds() {
     paused();
-    let served = Served::new(&server().allow_origin(APP)).await;
+    let served = Served::new(&builder().allow_origin(APP).build()).await;
     let plain = allowed(&served.send(&preflight(APP, &[])).await.expect(204).await).len();
     let ask = async |names: Vec<String>| {
         let response = served.send(&preflight(APP, &[&names.join(",")])).await.expect(204).await;
@@ -84,7 +84,7 @@ async fn a_page_of_an_extension_or_a_shell_is_served_where_its_origin_was_named(
         "capacitor://localhost",
     ] {
         let by_default = Served::new(&server()).await;
-        let named = Served::new(&server().allow_origin(origin)).await;
+        let named = Served::new(&builder().allow_origin(origin).build()).await;
         for request in [
             initialize("2025-11-25"),
             modern("q1", "tools/list", json!({})),
@@ -111,7 +111,7 @@ async fn a_page_of_an_extension_or_a_shell_is_served_where_its_origin_was_named(
 #[actix_web::test]
 async fn any_origin_can_be_taken_and_then_its_host_still_counts() {
     paused();
-    let served = Served::new(&server().allow_any_origin()).await;
+    let served = Served::new(&builder().allow_any_origin().build()).await;
     for origin in ["https://evil.example", "chrome-extension://abc", "null", "file://", "%%"] {
         let request = initialize("2025-11-25").header("Origin", origin);
         let response = served.send(&request).await.expect(200).await;
@@ -137,11 +137,11 @@ async fn an_origin_or_a_host_that_can_never_match_is_refused_at_start_in_words()
         ("app.example", "scheme://host"),
         ("https://b\u{fc}cher.example", "xn--"),
     ] {
-        let error = server().try_allow_origin(origin).map(drop).unwrap_err().to_string();
+        let error = builder().try_allow_origin(origin).map(drop).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains(&format!("{origin:?}")), "{error}");
     }
     for (host, why) in [("*", "`*`"), ("https://mcp.example", "scheme"), ("mcp.example/mcp", "slash")] {
-        let error = server().try_allow_host(host).map(drop).unwrap_err().to_string();
+        let error = builder().try_allow_host(host).map(drop).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains(&format!("{host:?}")), "{error}");
     }
 }
@@ -150,7 +150,7 @@ async fn an_origin_or_a_host_that_can_never_match_is_refused_at_start_in_words()
 #[actix_web::test]
 async fn a_scope_for_preflights_in_front_of_authentication_answers_them_and_nothing_else() {
     paused();
-    let server = server().allow_origin(APP);
+    let server = builder().allow_origin(APP).build();
     let scope = server.scope("/mcp").wrap_fn(|request, service| {
         let known = request.headers().contains_key("authorization");
         let served = known.then(|| service.call(request));

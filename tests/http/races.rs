@@ -44,7 +44,7 @@ async fn race(gate: web::Data<Gate>, progress: Progress) -> String {
 #[actix_web::test]
 async fn of_two_hundred_posts_with_one_id_exactly_one_runs_and_keeps_its_stream() {
     let gate = Arc::new(Gate { open: Semaphore::new(0), seen: Mutex::default(), began: Mutex::default() });
-    let server = Server::new("race", "1").tool(race).data_arc(gate.clone());
+    let server = Server::builder("race", "1").tool(race).data_arc(gate.clone()).build();
     let workers = Workers::start(&server);
     *gate.seen.lock().unwrap() = Some(workers.seen.clone());
     let client = Client::open(workers.addr, "2025-11-25").await;
@@ -131,7 +131,7 @@ struct Whereabouts(Mutex<Vec<[ThreadId; 4]>>);
 #[actix_web::test]
 async fn what_a_handler_extracts_is_of_the_worker_that_accepted_the_request() {
     let seen = Arc::new(Whereabouts::default());
-    let server = Server::new("two workers", "1").tool(whereabouts).data_arc(seen.clone());
+    let server = Server::builder("two workers", "1").tool(whereabouts).data_arc(seen.clone()).build();
     let workers = Workers::start(&server);
     let client = Client::open(workers.addr, "2025-11-25").await;
     let mut peers = HashSet::new();

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{builder, limited, server},
     served::{Client, Served, call_with_progress, message},
 };
 
@@ -113,7 +113,7 @@ async fn a_stream_that_is_come_back_to_is_kept_alive_too() {
 #[actix_web::test]
 async fn the_keep_alive_is_an_option() {
     paused();
-    let server = server().keep_alive(Duration::from_secs(1));
+    let server = builder().limits(limited(|limits| limits.http.keep_alive = Duration::from_secs(1))).build();
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let mut get = client.get().await.expect(200).await;
     let expected = [row(0, "id"), row(1, ":"), row(2, ":"), row(3, ":")];

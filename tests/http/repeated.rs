@@ -38,7 +38,7 @@ async fn nested(Args(Nested { place }): Args<Nested>) -> String {
 }
 
 pub(crate) fn server() -> Server {
-    fixture::server().tool(region).tool(Tool::new("nested", nested))
+    fixture::builder().tool(region).tool(Tool::new("nested", nested)).build()
 }
 
 /// Asserts that a request is refused for its headers, with its id and before anything runs.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Request,
-    fixture::server,
+    fixture::{builder, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, initialize, message, modern, modern_call},
 };
@@ -270,7 +270,7 @@ async fn batches_are_served_at_2025_03_26_only() {
 #[actix_web::test]
 async fn a_server_that_prefers_json_sends_a_stream_only_to_clients_that_read_nothing_else() {
     paused();
-    let server = server().json_response();
+    let server = builder().json_response().build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let call =
@@ -303,7 +303,7 @@ async fn what_is_in_a_string_is_not_parsed_again_whatever_its_member_is_called()
         format!("{region:?} {value}")
     }
     paused();
-    let server = Server::new("test", "1").tool(any);
+    let server = Server::builder("test", "1").tool(any).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     // each level doubles the escapes of the one below it, and would nest past every limit

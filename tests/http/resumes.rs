@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use actix_mcp::{
-    limits::Limits,
     prelude::*,
     testing::{paused, settle},
 };
@@ -31,7 +30,11 @@ async fn steps(n: u32, close_at: Option<u32>, progress: Progress, client: actix_
 }
 
 fn server() -> Server {
-    fixture::server().tool(steps)
+    builder().build()
+}
+
+fn builder() -> ServerBuilder {
+    fixture::builder().tool(steps)
 }
 
 async fn start(client: &Client, id: u32, arguments: Value) -> Response {
@@ -122,9 +125,8 @@ async fn a_resume_gives_no_event_of_another_stream_or_session() {
 #[actix_web::test]
 async fn what_cannot_be_resumed_is_400_and_never_an_empty_stream() {
     paused();
-    let mut limits = Limits::default();
-    limits.replay.events = 4;
-    let client = Client::open(&Served::new(&server().session_limits(limits)).await, "2025-11-25").await;
+    let limits = fixture::limited(|limits| limits.session.replay.events = 4);
+    let client = Client::open(&Served::new(&builder().limits(limits).build()).await, "2025-11-25").await;
     let mut stream = start(&client, 1, json!({ "n": 10 })).await;
     let (first, _) = next(&mut stream).await.unwrap();
     let mut last = first.clone();

@@ -2,7 +2,6 @@
 
 use actix_mcp::{
     Principal, Server,
-    seal::StateLimits,
     testing::{paused, settle},
 };
 use actix_web::{App, HttpMessage, dev::Service as _};
@@ -10,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
-    interview::{IN_A_ROW, echo, named, one, retry, server, stateless},
+    fixture::limited,
+    interview::{IN_A_ROW, builder, echo, named, one, retry, server, stateless},
     logs::{install, take},
     refused::assert_idle,
     served::{Client, Served, call, message},
@@ -239,8 +239,8 @@ async fn a_state_is_good_for_every_digit_of_its_arguments() {
 #[actix_web::test]
 async fn a_state_that_is_good_for_no_time_has_expired() {
     paused();
-    let none = StateLimits { life: std::time::Duration::ZERO, ..StateLimits::default() };
-    let server = server([1; 32]).state_limits(none);
+    let limits = limited(|limits| limits.state.life = std::time::Duration::ZERO);
+    let server = builder([1; 32]).limits(limits).build();
     let served = Served::new(&server).await;
     let params = json!({ "name": "one" });
     let turn = result(&served, params.clone()).await;
@@ -302,10 +302,10 @@ fn a_secret_that_is_short_is_warned_of_by_the_name_of_the_option_and_not_shown()
     install();
     let keys = ["a secret text that has 32 bytes.", "it has 31 bytes, one less, this"];
     assert_eq!(keys.map(str::len), [32, 31]);
-    drop(Server::new("shop", "1").state_keys([keys[0]]).state_keys([[7; 32]]));
+    drop(Server::builder("shop", "1").state_keys([keys[0]]).state_keys([[7; 32]]));
     assert_eq!(take(), [""; 0]);
-    drop(Server::new("shop", "1").state_keys(keys));
+    drop(Server::builder("shop", "1").state_keys(keys));
     let lines = take();
-    assert!(lines.len() == 1 && lines[0].starts_with("WARN `Server::state_keys`: "), "{lines:?}");
+    assert!(lines.len() == 1 && lines[0].starts_with("WARN `ServerBuilder::state_keys`: "), "{lines:?}");
     assert!(!lines[0].contains(keys[1]), "{lines:?}");
 }

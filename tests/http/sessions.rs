@@ -1,16 +1,13 @@
 //! Sessions: how they open, what their ids are, and what a client is told whose session is not there.
 
-use actix_mcp::{
-    limits::Limits,
-    testing::{paused, settle},
-};
+use actix_mcp::testing::{paused, settle};
 use actix_web::rt::{spawn, time::sleep};
 use serde_json::{Value, json};
 use std::{collections::HashSet, time::Duration};
 
 use crate::{
     client::Request,
-    fixture::server,
+    fixture::{builder, limited, server},
     logs,
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, initialize, initialize_with, message},
@@ -256,7 +253,7 @@ async fn live_response(connection: &mut crate::client::Connection) -> crate::cli
 #[actix_web::test]
 async fn initialize_with_a_dead_id_opens_a_new_session_under_a_new_id() {
     paused();
-    let server = server().session_limits(Limits { idle: Duration::from_secs(60), ..Limits::default() });
+    let server = builder().limits(limited(|limits| limits.session.idle = Duration::from_secs(60))).build();
     let served = Served::new(&server).await;
     let expired = Client::open(&served, "2025-11-25").await;
     let deleted = Client::open(&served, "2025-11-25").await;
@@ -350,7 +347,7 @@ async fn an_initialize_whose_client_has_gone_leaves_no_session() {
 async fn no_log_line_holds_a_whole_session_id() {
     paused();
     logs::install();
-    let server = server().session_limits(Limits { idle: Duration::from_secs(60), ..Limits::default() });
+    let server = builder().limits(limited(|limits| limits.session.idle = Duration::from_secs(60))).build();
     let served = Served::new(&server).await;
     let client = Client::open(&served, "2025-11-25").await;
     let get = client.get().await.expect(200).await;

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp::{Progress, Server, http_server, limits::Limits, tool};
+use actix_mcp::{Progress, Server, http_server, tool};
 use actix_web::{App, dev::ServerHandle, web};
 use serde_json::json;
 use tokio::{sync::Semaphore, time::timeout};
@@ -34,8 +34,8 @@ async fn wait(gate: web::Data<Gate>, progress: Progress) -> &'static str {
 
 fn gated() -> (Server, Arc<Gate>) {
     let gate = Arc::new(Gate(Semaphore::new(0)));
-    let limits = Limits { drain: PATIENCE, ..Limits::default() };
-    (fixture::server().tool(wait).data_arc(gate.clone()).session_limits(limits), gate)
+    let limits = fixture::limited(|limits| limits.session.drain = PATIENCE);
+    (fixture::builder().tool(wait).data_arc(gate.clone()).limits(limits).build(), gate)
 }
 
 fn bind(server: &Server) -> (actix_web::dev::Server, SocketAddr) {
@@ -199,7 +199,7 @@ async fn calls_that_do_not_end_have_the_drain_time_and_no_more() {
 #[actix_web::test]
 async fn an_initialize_after_a_shutdown_is_refused_before_room_for_a_session_is_looked_for() {
     actix_mcp::testing::paused();
-    let server = fixture::server().max_sessions(0);
+    let server = fixture::builder().limits(fixture::limited(|limits| limits.process.sessions = 0)).build();
     let served = crate::served::Served::new(&server).await;
     server.shutdown().await;
     let response = served.send(&initialize("2025-11-25")).await;

@@ -27,7 +27,7 @@ use tracing::{
 use tracing_core::span::Current;
 
 use crate::{
-    fixture::server as fixture,
+    fixture::builder as fixture,
     served::{Client, Served, call, message, modern_call},
 };
 
@@ -121,7 +121,7 @@ async fn spans(ms: u64, progress: Progress) -> String {
 }
 
 fn server() -> Server {
-    fixture().tool(spans)
+    fixture().tool(spans).build()
 }
 
 /// The server, each request in a span of its own, named by the header `X-Request`.

@@ -46,8 +46,8 @@ async fn enough(talk: web::Data<Talk>) -> &'static str {
 
 fn server() -> (Server, Arc<Talk>) {
     let shared = Arc::new(Talk::default());
-    let server = Server::new("fixture", "1").data_arc(shared.clone());
-    (server.tool(Tool::new("talk", talk)).tool(Tool::new("enough", enough)), shared)
+    let server = Server::builder("fixture", "1").data_arc(shared.clone());
+    (server.tool(Tool::new("talk", talk)).tool(Tool::new("enough", enough)).build(), shared)
 }
 
 /// Lets time pass although a handler never lets the runtime rest, which is when the paused clock moves by itself.

@@ -10,7 +10,7 @@ use std::{
 
 use actix_mcp::{
     Cancelled, Progress, Server,
-    limits::{Limits, ReplayLimits},
+    limits::ReplayLimits,
     testing::{paused, settle},
     tool,
 };
@@ -48,7 +48,7 @@ async fn tidy(ms: u64, cancelled: Cancelled, done: web::Data<AtomicUsize>) -> &'
 
 fn counting() -> (Server, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
-    (fixture::server().tool(flood).tool(tidy).data_arc(count.clone()), count)
+    (fixture::builder().tool(flood).tool(tidy).data_arc(count.clone()).build(), count)
 }
 
 // 256 messages or 256 KiB on a stream whose reader stands still; what the connection's own buffers hold comes on top
@@ -96,14 +96,14 @@ async fn resumable(client: &Client, last: &str, limit: &'static str) -> Option<u
     None
 }
 
-fn replaying(replay: ReplayLimits) -> Server {
-    fixture::server().session_limits(Limits { replay, ..Limits::default() })
+fn replaying(set: impl FnOnce(&mut ReplayLimits)) -> Server {
+    fixture::builder().limits(fixture::limited(|limits| set(&mut limits.session.replay))).build()
 }
 
 #[actix_web::test]
 async fn the_replay_ring_keeps_so_many_events() {
     paused();
-    let server = replaying(ReplayLimits { events: 4, ..ReplayLimits::default() });
+    let server = replaying(|replay| replay.events = 4);
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     let call = call_with_progress(1, "progress", json!({ "n": 6 }), "p");
     let ids = ids(client.post(&call).await.expect(200).await).await;
@@ -117,7 +117,7 @@ async fn the_replay_ring_keeps_so_many_events() {
 #[actix_web::test]
 async fn the_replay_ring_keeps_so_many_bytes() {
     paused();
-    let server = replaying(ReplayLimits { bytes: 10_000, ..ReplayLimits::default() });
+    let server = replaying(|replay| replay.bytes = 10_000);
     let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
     // events of about 2 100 bytes: four fit, and the answer
     let call = call_with_progress(1, "progress", json!({ "n": 8, "text": "x".repeat(2000) }), "p");
@@ -144,8 +144,22 @@ async fn a_question_is_withdrawn_after_sixty_seconds_and_after_ten_minutes_at_mo
     paused();
     for (server, seconds) in [
         (fixture::server(), 60),
-        (fixture::server().request_timeout(Duration::from_secs(90)), 90),
-        (fixture::server().request_timeout(Duration::from_secs(3600)), 600),
+        (
+            fixture::builder()
+                .limits(fixture::limited(|limits| {
+                    limits.session.client_request_timeout = Duration::from_secs(90)
+                }))
+                .build(),
+            90,
+        ),
+        (
+            fixture::builder()
+                .limits(fixture::limited(|limits| {
+                    limits.session.client_request_timeout = Duration::from_secs(3600)
+                }))
+                .build(),
+            600,
+        ),
     ] {
         let client = Client::open(&Served::new(&server).await, "2025-11-25").await;
         let mut stream = client.call(1, "ask", json!({})).await.expect(200).await;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     client::Request,
-    fixture::server,
+    fixture::{builder, server},
     logs,
     served::{Served, initialize, message, modern},
 };
@@ -22,12 +22,12 @@ async fn a_refused_origin_or_host_is_in_the_log_with_what_allows_it() {
     logs::install();
     let served = Served::new(&server()).await;
     for (header, value, shown, method) in [
-        ("Origin", "https://evil.example", "\"https://evil.example\"", "`Server::allow_origin`"),
-        ("Origin", "chrome-extension://abc", "\"chrome-extension://abc\"", "`Server::allow_origin`"),
-        ("Origin", "", "\"\"", "`Server::allow_origin`"),
-        ("Origin", "a\t\"\u{e9}", r#""a\t\"\xc3\xa9""#, "`Server::allow_origin`"),
-        ("Host", "evil.example:80", "\"evil.example:80\"", "`Server::allow_host`"),
-        ("Host", "\u{e9}", r#""\xc3\xa9""#, "`Server::allow_host`"),
+        ("Origin", "https://evil.example", "\"https://evil.example\"", "`ServerBuilder::allow_origin`"),
+        ("Origin", "chrome-extension://abc", "\"chrome-extension://abc\"", "`ServerBuilder::allow_origin`"),
+        ("Origin", "", "\"\"", "`ServerBuilder::allow_origin`"),
+        ("Origin", "a\t\"\u{e9}", r#""a\t\"\xc3\xa9""#, "`ServerBuilder::allow_origin`"),
+        ("Host", "evil.example:80", "\"evil.example:80\"", "`ServerBuilder::allow_host`"),
+        ("Host", "\u{e9}", r#""\xc3\xa9""#, "`ServerBuilder::allow_host`"),
     ] {
         for request in [initialize("2025-11-25"), modern("q1", "tools/list", json!({})), Request::get()] {
             served.send(&request.set(header, value)).await.expect(403).await;
@@ -93,7 +93,7 @@ async fn requests_with_credentials_and_without_a_principal_are_warned_of_once() 
         let warned: Vec<_> = lines.iter().filter(|line| line.starts_with("WARN")).collect();
         assert_eq!(warned.len(), 1, "{lines:?}");
         assert!(
-            warned[0].contains("`Authorization`") && warned[0].contains("`Server::principal`"),
+            warned[0].contains("`Authorization`") && warned[0].contains("`ServerBuilder::principal`"),
             "{warned:?}"
         );
     }
@@ -111,13 +111,17 @@ async fn a_service_that_knows_its_principals_is_not_warned() {
         service.call(request)
     });
     let by_middleware = Served::app(app).await;
-    let by_function = Served::new(&server().principal(|request| {
-        request
-            .headers()
-            .get("authorization")
-            .is_some_and(|value| value == "Bearer good")
-            .then(|| Principal::new("ada"))
-    }))
+    let by_function = Served::new(
+        &builder()
+            .principal(|request| {
+                request
+                    .headers()
+                    .get("authorization")
+                    .is_some_and(|value| value == "Bearer good")
+                    .then(|| Principal::new("ada"))
+            })
+            .build(),
+    )
     .await;
     for served in [by_middleware, by_function] {
         let good = |request: Request| request.header("Authorization", "Bearer good");

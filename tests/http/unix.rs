@@ -80,7 +80,7 @@ async fn a_unix_socket_serves_whatever_host_is_named() {
 async fn a_host_that_was_allowed_is_asked_for_on_a_unix_socket_too() {
     for by in [By::Bind, By::Listen] {
         let path = path(&format!("{by:?}-allowed"));
-        serve(&fixture::server().allow_host("mcp.example"), &path, by);
+        serve(&fixture::builder().allow_host("mcp.example").build(), &path, by);
         for (host, status) in [("mcp.example", 200), ("localhost", 200), ("evil.example", 403)] {
             open(&path, host).await.expect(status).await;
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{builder, limited, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call_with_progress, initialize, message, modern, modern_call},
 };
@@ -157,7 +157,7 @@ async fn a_stream_to_a_client_that_offers_an_upgrade_is_framed_as_its_head_says(
 #[actix_web::test]
 async fn what_is_refused_is_refused_alike_with_an_offer() {
     paused();
-    let server = server().max_body(1000);
+    let server = builder().limits(limited(|limits| limits.http.body_bytes = 1000)).build();
     let served = Served::new(&server).await;
     for (what, offer) in offers() {
         let long = initialize("2025-11-25").body("x".repeat(1001));

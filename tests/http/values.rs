@@ -4,7 +4,7 @@ use actix_mcp::{Server, testing::paused, tool};
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::server,
+    fixture::{builder, server},
     served::{Client, Served, call, call_with_progress, modern, modern_call},
 };
 
@@ -21,7 +21,7 @@ fn text(answer: &Value) -> &str {
 #[actix_web::test]
 async fn whole_numbers_are_integers_in_sessions_and_without() {
     paused();
-    let server = server().tool(count);
+    let server = builder().tool(count).build();
     let to = Served::new(&server).await;
     let client = Client::open(&to, "2025-11-25").await;
     for id in [json!(1.0), json!(1), json!(-0.0)] {

@@ -2,10 +2,11 @@
 //! revision, and none may reach a session that does not know it. The examples are plainer than that.
 
 use actix_mcp::{
-    completion::{Completion, Typed},
     content::{Annotations, Icon, MediaContent, ResourceContents, ResourceLink, Role, TextContent},
+    extract::Typed,
     prelude::*,
-    sample::SamplingRequest,
+    question::SamplingRequest,
+    result::Completion,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -152,7 +153,7 @@ pub(crate) fn server() -> Server {
             .icon(icon())
             .meta("example.com/mark", 1)
     };
-    Server::new("everything", "1.0.0")
+    Server::builder("everything", "1.0.0")
         .title("Everything")
         .description("All there is")
         .website_url("https://example.com/")
@@ -194,4 +195,5 @@ pub(crate) fn server() -> Server {
                 .icon(icon())
                 .meta("example.com/mark", 1),
         )
+        .build()
 }

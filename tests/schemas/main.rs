@@ -6,6 +6,7 @@
 
 mod child;
 mod everything;
+#[expect(dead_code, reason = "the other tests change its limits")]
 #[path = "../wire/fixture.rs"]
 mod fixture;
 mod oracle;

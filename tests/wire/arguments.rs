@@ -6,7 +6,7 @@ use actix_mcp::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::server;
+use crate::fixture::{builder, server};
 
 const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -152,11 +152,12 @@ async fn a_resource_that_is_not_there_is_an_error_that_names_it() {
         Err("SECRET".to_owned())
     }
     paused();
-    let server = server()
+    let server = builder()
         .resource(Resource::new("mem://gone", "gone", gone))
         .resource(Resource::new("mem://empty", "empty", empty))
         .resource(Resource::new("mem://fail", "fail", fail))
-        .resource_template(ResourceTemplate::new("none://{id}", "none", gone));
+        .resource_template(ResourceTemplate::new("none://{id}", "none", gone))
+        .build();
     let not_found = |uri: &str| json!({ "id": 2, "result": "$absent", "error": { "code": -32002, "message": "resource not found", "data": { "uri": uri } } });
     answers(
         &server,
@@ -191,7 +192,7 @@ async fn a_prompt_that_cannot_be_got_is_invalid_params() {
     paused();
     let message = json!({ "role": "user", "content": { "type": "text", "text": "Hello Ada" } });
     answers(
-        &server().prompt(Prompt::new("fail", fail)),
+        &builder().prompt(Prompt::new("fail", fail)).build(),
         "prompts/get",
         &[
             (json!({ "name": "ghost" }), error(-32602, "unknown prompt: `name` is \"ghost\"")),
@@ -218,7 +219,7 @@ async fn a_prompt_that_cannot_be_got_is_invalid_params() {
 async fn a_method_that_nothing_offers_is_unknown() {
     paused();
     script(
-        &Server::new("bare", "1"),
+        &Server::builder("bare", "1").build(),
         r#"
         > initialize 2025-11-25
         > tools/list {"id":1}

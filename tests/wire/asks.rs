@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::{
     checks::{assert_idle, assert_no_calls, text},
-    fixture::server,
+    fixture::{builder, limited, server},
 };
 
 /// Tools that ask, and the method of what they ask.
@@ -23,7 +23,9 @@ const ASKING: [(&str, &str); 4] = [
 #[actix_web::test]
 async fn an_ask_that_is_not_answered_in_time_is_cancelled_at_the_client() {
     paused();
-    let server = server().request_timeout(Duration::from_secs(1));
+    let server = builder()
+        .limits(limited(|limits| limits.session.client_request_timeout = Duration::from_secs(1)))
+        .build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     for (tool, method) in ASKING {
         let start = Instant::now();
@@ -234,7 +236,9 @@ async fn opened(pipe: &mut Pipe) {
 #[actix_web::test]
 async fn before_initialized_a_request_to_the_client_is_held() {
     paused();
-    let server = server().request_timeout(Duration::from_secs(10));
+    let server = builder()
+        .limits(limited(|limits| limits.session.client_request_timeout = Duration::from_secs(10)))
+        .build();
     let mut pipe = Pipe::open(&server);
     opened(&mut pipe).await;
     pipe.call(1, "ask", json!({ "target": "first" })).await;
@@ -261,7 +265,9 @@ async fn before_initialized_a_request_to_the_client_is_held() {
 #[actix_web::test]
 async fn a_held_request_that_times_out_was_never_there() {
     paused();
-    let server = server().request_timeout(Duration::from_secs(10));
+    let server = builder()
+        .limits(limited(|limits| limits.session.client_request_timeout = Duration::from_secs(10)))
+        .build();
     let mut pipe = Pipe::open(&server);
     opened(&mut pipe).await;
     pipe.call(1, "ask", json!({})).await;

@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::{
     checks::text,
-    fixture::server,
+    fixture::builder,
     gate::{GUARD, Held},
 };
 
@@ -84,7 +84,7 @@ impl Wire {
 
 #[actix_web::test]
 async fn a_handler_that_blocks_holds_up_its_own_pipe_and_no_other() {
-    let (server, mut held) = Held::on(server());
+    let (server, mut held) = Held::on(builder());
     let (mut wire, mut other) = (Wire::connect(&server).await, Wire::connect(&server).await);
     wire.call(1, "block", json!({})).await;
     held.entered().await;
@@ -104,7 +104,7 @@ async fn a_handler_that_blocks_holds_up_its_own_pipe_and_no_other() {
 
 #[actix_web::test]
 async fn beside_what_blocks_in_the_pool_all_gets_through_its_own_cancel_too() {
-    let (server, mut held) = Held::on(server());
+    let (server, mut held) = Held::on(builder());
     let mut wire = Wire::connect(&server).await;
     for id in [1, 2] {
         wire.call(id, "offload", json!({})).await;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use actix_mcp::{
-    limits::Limits,
+    Limits,
     prelude::*,
     testing::{Pipe, paused, script, settle},
 };
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     checks::{assert_idle, assert_no_calls, text},
-    fixture::server,
+    fixture::{builder, limited, server},
     turns::{Round, linger, turns},
 };
 
@@ -44,7 +44,7 @@ async fn one_slow_call_holds_up_neither_others_nor_its_own_cancel() {
 #[actix_web::test]
 async fn at_any_moment_a_cancel_leaves_at_most_one_answer_and_a_free_id() {
     paused();
-    let server = server().tool(linger);
+    let server = builder().tool(linger).build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     // spawned, so that it takes its turns with what it races
     let raced = spawn(async move {
@@ -194,12 +194,17 @@ impl Drop for Guard {
 
 /// Two tools that run until they are cancelled: one listens and then takes `ms` to clean up, the other does not listen.
 fn stoppable(diary: &Diary) -> Server {
+    stoppable_with(diary, |_| {})
+}
+
+fn stoppable_with(diary: &Diary, set: impl FnOnce(&mut Limits)) -> Server {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct CleanUp {
         ms: u64,
     }
     let (listening, deaf) = (diary.clone(), diary.clone());
-    server()
+    builder()
+        .limits(limited(set))
         .tool(Tool::new("listens", move |Args(CleanUp { ms }), cancelled: Cancelled, progress: Progress| {
             let diary = listening.clone();
             async move {
@@ -220,6 +225,7 @@ fn stoppable(diary: &Diary) -> Server {
                 "late"
             }
         }))
+        .build()
 }
 
 #[actix_web::test]
@@ -296,8 +302,7 @@ async fn the_grace_of_a_cancelled_handler_ends() {
 async fn the_grace_is_a_limit_of_the_session() {
     paused();
     let diary = Diary::default();
-    let limits = Limits { grace: Duration::from_millis(100), ..Limits::default() };
-    let server = stoppable(&diary).session_limits(limits);
+    let server = stoppable_with(&diary, |limits| limits.session.grace = Duration::from_millis(100));
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     for (id, ms) in [(1, 90), (2, 110)] {
         pipe.call(id, "listens", json!({ "ms": ms })).await;

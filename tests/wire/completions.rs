@@ -1,8 +1,9 @@
 //! Completion: how many values a client is sent, and what cannot be completed.
 
 use actix_mcp::{
-    completion::{Completion, Typed},
+    extract::Typed,
     prelude::*,
+    result::Completion,
     testing::{Pipe, contains, paused},
 };
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ fn completing() -> Server {
     let prompt = arguments
         .into_iter()
         .fold(Prompt::new("p", prompt), |prompt, name| prompt.optional_argument(name, ""));
-    Server::new("completing", "1")
+    Server::builder("completing", "1")
         .prompt(
             prompt
                 .complete("count", so_many)
@@ -52,6 +53,7 @@ fn completing() -> Server {
         )
         .resource(Resource::new("mem://plain", "plain", read))
         .resource_template(ResourceTemplate::new("mem://{a}/{b}", "t", read).complete("b", echo))
+        .build()
 }
 
 async fn complete(pipe: &mut Pipe, reference: Value, name: &str, value: &str) -> Value {
@@ -191,7 +193,7 @@ async fn what_names_nothing_or_is_mistyped_is_refused() {
 #[actix_web::test]
 async fn a_server_without_completers_has_no_completion() {
     paused();
-    let server = Server::new("none", "1").prompt(Prompt::new("p", prompt));
+    let server = Server::builder("none", "1").prompt(Prompt::new("p", prompt)).build();
     for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut pipe = Pipe::open(&server);
         let hello = pipe.initialize(revision, json!({})).await;

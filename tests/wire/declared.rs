@@ -2,8 +2,7 @@
 
 use actix_mcp::{
     Call, Capability, FromCall, Log, McpError,
-    completion::Typed,
-    extract::About,
+    extract::{About, Typed},
     prelude::*,
     testing::{Pipe, paused},
 };
@@ -65,8 +64,8 @@ impl FromCall for Liar {
     }
 }
 
-fn bare() -> Server {
-    Server::new("s", "1").tool(Tool::new("quiet", quiet))
+fn bare() -> ServerBuilder {
+    Server::builder("s", "1").tool(Tool::new("quiet", quiet))
 }
 
 /// Whether it is declared, in a session and without one, which must agree with what `logging/setLevel` is answered.
@@ -92,7 +91,7 @@ async fn declares(server: &Server) -> bool {
 async fn logging_is_declared_where_a_handler_can_log() {
     paused();
     for (server, declared) in [
-        (Server::new("s", "1"), false),
+        (Server::builder("s", "1"), false),
         (bare(), false),
         (bare().tool(Tool::new("t", logs)), true),
         (bare().tool(Tool::new("t", logs_perhaps)), true),
@@ -113,8 +112,9 @@ async fn logging_is_declared_where_a_handler_can_log() {
                 .tool(Tool::new("t", async |_: Client, _: Progress, _: Http, _: Session, _: Cancelled| "x")),
             false,
         ),
-        (bare().offer(Capability::Logging), true),
+        (bare().declare(Capability::Logging), true),
     ] {
+        let server = server.build();
         assert_eq!(declares(&server).await, declared, "{server:?}");
     }
 }
@@ -122,7 +122,7 @@ async fn logging_is_declared_where_a_handler_can_log() {
 #[actix_web::test]
 async fn a_tool_that_logs_and_comes_later_is_declared_from_then_on() {
     paused();
-    let server = bare();
+    let server = bare().build();
     let mut early = Pipe::connect(&server, "2025-11-25").await;
     assert!(!declares(&server).await);
     server.handle().add_tool(Tool::new("t", logs)).expect("its name is free");
@@ -138,9 +138,9 @@ async fn what_is_not_declared_is_not_sent() {
     for (server, heard) in [
         (bare().tool(Tool::new("t", audits)), 1),
         (bare().tool(Tool::new("t", async |Liar(log): Liar| log.info("x"))), 0),
-        (bare().offer(Capability::Logging).tool(Tool::new("t", async |Liar(log): Liar| log.info("x"))), 1),
+        (bare().declare(Capability::Logging).tool(Tool::new("t", async |Liar(log): Liar| log.info("x"))), 1),
     ] {
-        let mut pipe = Pipe::connect(&server, "2025-11-25").await;
+        let mut pipe = Pipe::connect(&server.build(), "2025-11-25").await;
         pipe.call(1, "t", json!({})).await;
         let messages = pipe.until_silence().await;
         let logged = messages.iter().filter(|message| message["method"] == "notifications/message");

@@ -8,7 +8,6 @@ use std::{
 };
 
 use actix_mcp::{
-    limits::Limits,
     prelude::*,
     testing::{Pipe, paused},
 };
@@ -19,7 +18,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::fixture::server;
+use crate::fixture::{builder, limited, server};
 
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -62,8 +61,8 @@ async fn an_endless_call_holds_the_end_up_for_the_drain_time_only() {
 #[actix_web::test]
 async fn the_drain_time_is_the_authors_to_set() {
     paused();
-    let limits = Limits { drain: Duration::from_secs(60), ..Limits::default() };
-    let mut pipe = Pipe::connect(&server().session_limits(limits), "2025-11-25").await;
+    let limits = limited(|limits| limits.session.drain = Duration::from_secs(60));
+    let mut pipe = Pipe::connect(&builder().limits(limits).build(), "2025-11-25").await;
     pipe.call(1, "slow", json!({ "ms": 59_000, "tag": "in time" })).await;
     let (answers, ended) = pipe.finish().await;
     ended.unwrap();
@@ -167,7 +166,7 @@ async fn a_server_that_lacks_a_handlers_data_says_so_and_writes_nothing() {
         count.to_string()
     }
     paused();
-    let mut pipe = Pipe::open(&Server::new("needy", "1").tool(Tool::new("needy", needy)));
+    let mut pipe = Pipe::open(&Server::builder("needy", "1").tool(Tool::new("needy", needy)).build());
     assert_eq!(pipe.next_line().await, None);
     let error = pipe.ended().await.unwrap_err();
     assert!(error.to_string().contains("`needy` needs web::Data<u32>"), "{error}");

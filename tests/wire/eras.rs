@@ -2,7 +2,9 @@
 //! to C83 as far as they are about those; `tests/http/eras.rs` has them over HTTP.
 
 use actix_mcp::{
-    ClientCapability, Eras, ErrorCode,
+    Eras,
+    client::ClientCapability,
+    error::ErrorCode,
     prelude::*,
     testing::{Pipe, paused},
 };
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     checks::assert_no_calls,
-    fixture::{SECRET, server},
+    fixture::{SECRET, builder, server},
 };
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -41,7 +43,7 @@ async fn ask_first(client: Client) -> Result<&'static str, McpError> {
 #[actix_web::test]
 async fn what_a_request_must_say_of_itself_is_told_from_what_its_client_cannot_do() {
     paused();
-    let server = server().tool(ask_first);
+    let server = builder().tool(ask_first).build();
     let mut pipe = Pipe::open(&server);
     for (meta, names) in [
         (json!({ CAPABILITIES: {} }), VERSION),
@@ -66,7 +68,7 @@ async fn what_a_request_must_say_of_itself_is_told_from_what_its_client_cannot_d
 async fn an_array_is_no_request_that_speaks_for_itself_whatever_is_in_it() {
     paused();
     for eras in [Eras::Both, Eras::Modern] {
-        let server = server().eras(eras);
+        let server = builder().eras(eras).build();
         let mut pipe = Pipe::open(&server);
         let message = |id: i64, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         for batch in [
@@ -125,7 +127,7 @@ async fn a_panic_is_one_error_without_its_text_and_costs_no_other_request() {
 async fn what_is_unknown_is_an_error_or_nothing_and_the_pipe_stays() {
     paused();
     for eras in [Eras::Both, Eras::Modern] {
-        let mut pipe = Pipe::open(&server().eras(eras));
+        let mut pipe = Pipe::open(&builder().eras(eras).build());
         let error = answer(&mut pipe, "no/such", modern(json!({}))).await["error"].clone();
         assert_eq!(error["code"], -32601, "{error}");
         for (method, params) in [
@@ -189,13 +191,14 @@ async fn an_error_of_an_author_has_no_code_that_belongs_to_the_other_era() {
         Tool::new(name, move || async move { Err::<String, _>(McpError::new(code, "said by its author")) })
     };
     let moved = async || Err::<String, _>(McpError::new(ErrorCode::RESOURCE_NOT_FOUND, "moved"));
-    let server = server()
+    let server = builder()
         .resource(Resource::new("mem://moved", "moved", moved))
         .tool(fails("not_found", ErrorCode::RESOURCE_NOT_FOUND))
         .tool(fails("url", ErrorCode::URL_ELICITATION_REQUIRED))
         .tool(fails("header", ErrorCode::HEADER_MISMATCH))
         .tool(fails("capability", ErrorCode::MISSING_CLIENT_CAPABILITY))
-        .tool(fails("version", ErrorCode::UNSUPPORTED_PROTOCOL_VERSION));
+        .tool(fails("version", ErrorCode::UNSUPPORTED_PROTOCOL_VERSION))
+        .build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     for (params, session, own) in [
         (json!({ "uri": "mem://moved" }), -32002, -32602),
@@ -218,7 +221,7 @@ async fn an_error_of_an_author_has_no_code_that_belongs_to_the_other_era() {
 #[actix_web::test]
 async fn where_nothing_ever_changes_a_listener_is_told_so_and_has_its_result_at_the_end() {
     paused();
-    let server = Server::new("fixed", "1");
+    let server = Server::builder("fixed", "1").build();
     let mut pipe = Pipe::open(&server);
     let all = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true, "resourceSubscriptions": ["mem://a"] });
     pipe.request(1, "subscriptions/listen", modern(json!({ "notifications": all }))).await;

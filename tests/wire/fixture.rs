@@ -23,10 +23,10 @@
 use std::time::Duration;
 
 use actix_mcp::{
-    QuestionError,
+    Limits, QuestionError, ServerBuilder,
     content::{Annotations, ResourceContents},
     prelude::*,
-    sample::SamplingRequest,
+    question::SamplingRequest,
 };
 use actix_web::rt::{spawn, time::sleep};
 use schemars::JsonSchema;
@@ -264,16 +264,28 @@ async fn greet(Args(Greet { name }): Args<Greet>) -> String {
     format!("Hello {name}")
 }
 
-async fn names(typed: actix_mcp::completion::Typed) -> Vec<String> {
+async fn names(typed: actix_mcp::extract::Typed) -> Vec<String> {
     if typed.value == "panic" {
         panic!("{SECRET}");
     }
     (0..250).map(|n| format!("name{n:03}")).filter(|name| name.starts_with(&typed.value)).collect()
 }
 
+/// Limits that differ from the default.
+pub(crate) fn limited(set: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    set(&mut limits);
+    limits
+}
+
 /// The server. Each test has one of its own.
 pub(crate) fn server() -> Server {
-    Server::new("fixture", "1.0.0")
+    builder().build()
+}
+
+/// The same, to be changed first.
+pub(crate) fn builder() -> ServerBuilder {
+    Server::builder("fixture", "1.0.0")
         .instructions("for tests")
         .tool(echo)
         .tool(slow)

@@ -58,11 +58,11 @@ pub(crate) struct Held {
 
 impl Held {
     /// Adds `block` and `offload` to a server.
-    pub(crate) fn on(server: Server) -> (Server, Self) {
+    pub(crate) fn on(server: ServerBuilder) -> (Server, Self) {
         let (events_in, events) = events::unbounded_channel();
         let (open, opened) = mpsc::channel();
         let gate = Arc::new(Gate { events: events_in, open: Mutex::new(opened) });
-        (server.tool(block).tool(offload).data_arc(gate), Self { events, open })
+        (server.tool(block).tool(offload).data_arc(gate).build(), Self { events, open })
     }
 
     async fn event(&mut self) -> Event {

@@ -2,7 +2,8 @@
 //! 2026-07-28 on, which says in each request who it is.
 
 use actix_mcp::{
-    ClientCapability, InputRequired, InputResponses, Outcome, QuestionError, prelude::*, seal::StateKey,
+    InputRequired, InputResponses, Outcome, QuestionError, ServerBuilder, StateKey, client::ClientCapability,
+    prelude::*,
 };
 use futures_util::future::try_join;
 use schemars::JsonSchema;
@@ -86,7 +87,11 @@ async fn prompt(client: Client) -> Result<String, QuestionError> {
 pub(crate) const IN_A_ROW: [&str; 4] = ["text", "any", "own", "ignored"];
 
 pub(crate) fn server(key: impl Into<StateKey>) -> Server {
-    Server::new("interview", "1")
+    builder(key).build()
+}
+
+pub(crate) fn builder(key: impl Into<StateKey>) -> ServerBuilder {
+    Server::builder("interview", "1")
         .state_keys([key])
         .tool(text)
         .tool(any)

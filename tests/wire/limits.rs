@@ -2,30 +2,14 @@
 
 use std::time::Duration;
 
-use actix_mcp::{
-    ReadLimits,
-    limits::Limits,
-    testing::{Pipe, paused, script},
-};
+use actix_mcp::testing::{Pipe, paused, script};
 use actix_web::rt::time::sleep;
 use serde_json::{Value, json};
 
 use crate::{
     checks::{assert_no_calls, text},
-    fixture::server,
+    fixture::{builder, limited, server},
 };
-
-fn session(change: impl FnOnce(&mut Limits)) -> Limits {
-    let mut limits = Limits::default();
-    change(&mut limits);
-    limits
-}
-
-fn reading(change: impl FnOnce(&mut ReadLimits)) -> ReadLimits {
-    let mut limits = ReadLimits::default();
-    change(&mut limits);
-    limits
-}
 
 fn message(refusal: &Value) -> &str {
     refusal["error"]["message"].as_str().unwrap_or_else(|| panic!("no refusal: {refusal}"))
@@ -34,7 +18,7 @@ fn message(refusal: &Value) -> &str {
 #[actix_web::test]
 async fn requests_in_flight() {
     paused();
-    let server = server().session_limits(session(|limits| limits.in_flight = 4));
+    let server = builder().limits(limited(|limits| limits.session.in_flight = 4)).build();
     script(
         &server,
         r#"
@@ -75,7 +59,7 @@ async fn requests_in_flight() {
 async fn of_many_requests_in_one_piece_what_the_first_start_gets_its_turn() {
     paused();
     // all at once they would be more than may be in flight
-    let server = server().session_limits(session(|limits| limits.in_flight = 128));
+    let server = builder().limits(limited(|limits| limits.session.in_flight = 128)).build();
     let mut pipe = Pipe::with_buffer(&server, 1 << 20);
     pipe.initialize("2025-11-25", json!({})).await;
     let params = json!({ "name": "echo", "arguments": { "text": "x" } });
@@ -112,7 +96,7 @@ async fn by_default_1024_requests_in_flight() {
 #[actix_web::test]
 async fn subscriptions() {
     paused();
-    let server = server().session_limits(session(|limits| limits.subscriptions = 2));
+    let server = builder().limits(limited(|limits| limits.session.subscriptions = 2)).build();
     script(
         &server,
         r#"
@@ -144,7 +128,7 @@ async fn subscriptions() {
 #[actix_web::test]
 async fn open_requests_to_the_client() {
     paused();
-    let server = server().session_limits(session(|limits| limits.client_requests = 2));
+    let server = builder().limits(limited(|limits| limits.session.client_requests = 2)).build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     for id in [1, 2] {
         pipe.call(id, "ask", json!({})).await;
@@ -163,7 +147,7 @@ async fn open_requests_to_the_client() {
 #[actix_web::test]
 async fn messages_in_a_batch() {
     paused();
-    let server = server().read_limits(reading(|limits| limits.batch = 3));
+    let server = builder().limits(limited(|limits| limits.message.batch = 3)).build();
     let mut pipe = Pipe::connect(&server, "2025-03-26").await;
     let ping = |id: i32| json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
     pipe.send(&(0..3).map(ping).collect()).await;
@@ -218,7 +202,7 @@ async fn bytes_of_an_id() {
 #[actix_web::test]
 async fn bytes_of_names_and_uris() {
     paused();
-    let server = server().read_limits(reading(|limits| limits.name_bytes = 100));
+    let server = builder().limits(limited(|limits| limits.message.name_bytes = 100)).build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     for (method, field, prefix) in [
         ("tools/call", "name", ""),
@@ -249,7 +233,7 @@ async fn bytes_of_names_and_uris() {
 #[actix_web::test]
 async fn bytes_of_a_line() {
     paused();
-    let server = server().max_line(1000);
+    let server = builder().limits(limited(|limits| limits.message.line_bytes = 1000)).build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     let line = |bytes: usize| {
         let start = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":""#;

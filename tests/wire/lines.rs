@@ -206,7 +206,7 @@ async fn read(Uri(uri): Uri) -> String {
 #[actix_web::test]
 async fn whatever_a_message_says_it_is_one_line_of_utf8() {
     paused();
-    let server = Server::new(BREAKS, "1")
+    let server = Server::builder(BREAKS, "1")
         .instructions(BREAKS)
         .tool(
             Tool::new("broken", broken)
@@ -215,7 +215,8 @@ async fn whatever_a_message_says_it_is_one_line_of_utf8() {
         )
         .tool(Tool::new("lossy", lossy))
         .tool(Tool::new("quoted", quoted))
-        .resource(Resource::new("mem://broken", BREAKS, read));
+        .resource(Resource::new("mem://broken", BREAKS, read))
+        .build();
     let mut pipe = Pipe::open(&server);
     let client = json!({ "name": "t", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": { "elicitation": { "url": {} } }, "clientInfo": client });

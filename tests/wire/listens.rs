@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::{
     checks::{assert_idle, text},
-    fixture::server,
+    fixture::{builder, limited, server},
 };
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -352,7 +352,7 @@ async fn a_filter_that_is_none_is_refused_and_leaves_nothing() {
 #[actix_web::test]
 async fn the_limits_hold_on_both_sides_and_are_named() {
     paused();
-    let server = server().max_listens(2);
+    let server = builder().limits(limited(|limits| limits.process.listens = 2)).build();
     let (mut pipe, mut other) = (Pipe::open(&server), Pipe::open(&server));
     listening(&mut pipe, 1, json!({})).await;
     listening(&mut other, 1, json!({})).await;

@@ -9,7 +9,6 @@ use std::{future::Future, pin::Pin, time::Duration};
 
 use actix_mcp::{
     Server,
-    limits::Limits,
     stats::Snapshot,
     testing::{Disposition, Posts, ResponseHead, Stream},
 };
@@ -478,9 +477,7 @@ impl StateMachineTest for System {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let local = LocalSet::new();
-        let mut limits = Limits::default();
-        limits.replay.life = REPLAY;
-        let (server, puppets) = server_with(limits);
+        let (server, puppets) = server_with(|limits| limits.session.replay.life = REPLAY);
         let connect = async {
             [Posts::connect(&server, "2025-11-25").await, Posts::connect(&server, "2025-11-25").await]
         };

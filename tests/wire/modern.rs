@@ -3,12 +3,11 @@
 
 use actix_mcp::{
     Eras, Server,
-    limits::Limits,
     testing::{Pipe, paused, settle},
 };
 use serde_json::{Value, json};
 
-use crate::fixture::server;
+use crate::fixture::{builder, limited, server};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -58,7 +57,7 @@ async fn a_probe_is_answered_first_and_a_handshake_works_afterwards_and_beside_i
 #[actix_web::test]
 async fn a_server_of_handshakes_only_does_not_know_the_probe() {
     paused();
-    let mut pipe = Pipe::open(&server().eras(Eras::Legacy));
+    let mut pipe = Pipe::open(&builder().eras(Eras::Legacy).build());
     assert_eq!(refusal(&mut pipe, "server/discover", modern(json!({}))).await.0, -32601);
     // what it knows is another matter
     let (code, message) = refusal(&mut pipe, "tools/list", modern(json!({}))).await;
@@ -94,7 +93,7 @@ async fn before_a_handshake_nothing_but_a_ping_is_served_that_does_not_speak_for
 #[actix_web::test]
 async fn a_server_without_handshakes_says_so() {
     paused();
-    let mut pipe = Pipe::open(&server().eras(Eras::Modern));
+    let mut pipe = Pipe::open(&builder().eras(Eras::Modern).build());
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
     let error = ask(&mut pipe, 0, "initialize", params).await["error"].clone();
     assert_eq!(error["code"], -32022);
@@ -161,8 +160,8 @@ async fn an_id_in_flight_is_refused_whichever_way_its_requests_speak() {
 #[actix_web::test]
 async fn a_full_pipe_says_so_before_anybody_looks_at_the_method() {
     paused();
-    let limits = Limits { in_flight: 1, ..Limits::default() };
-    let mut pipe = Pipe::open(&server().session_limits(limits));
+    let limits = limited(|limits| limits.session.in_flight = 1);
+    let mut pipe = Pipe::open(&builder().limits(limits).build());
     let slow = json!({ "name": "slow", "arguments": { "ms": 1000, "tag": "first" } });
     pipe.request(1, "tools/call", modern(slow)).await;
     for method in ["tools/list", "no/such", "ping"] {
@@ -260,7 +259,7 @@ async fn a_pipe_has_no_headers_to_repeat_arguments_in() {
     paused();
     let schema = r#"{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}}"#;
     let tool = actix_mcp::Tool::new("marked", async || "ok").input_schema(schema);
-    let mut pipe = Pipe::open(&Server::new("marks", "1").tool(tool));
+    let mut pipe = Pipe::open(&Server::builder("marks", "1").tool(tool).build());
     let called =
         ask(&mut pipe, 1, "tools/call", modern(json!({ "name": "marked", "arguments": { "a": "x" } }))).await;
     assert_eq!(called["result"]["content"][0]["text"], "ok");

@@ -7,7 +7,7 @@ use actix_mcp::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::server;
+use crate::fixture::builder;
 
 async fn text() -> &'static str {
     "ok"
@@ -22,8 +22,8 @@ const LISTS: [(&str, &str, &str); 4] = [
 ];
 
 /// So many entries of each kind, registered in an order that no sorting gives.
-fn lists(count: usize) -> Server {
-    (0..count).map(|n| (n * 7) % count).fold(Server::new("lists", "1"), |server, n| {
+fn lists(count: usize) -> ServerBuilder {
+    (0..count).map(|n| (n * 7) % count).fold(Server::builder("lists", "1"), |server, n| {
         server
             .tool(Tool::new(format!("t{n}"), text))
             .prompt(Prompt::new(format!("p{n}"), text))
@@ -73,7 +73,7 @@ async fn every_entry_comes_once_in_the_order_of_registration() {
         (25, None, vec![25]),
     ] {
         let server = lists(count);
-        let server = page_size.into_iter().fold(server, Server::page_size);
+        let server = page_size.into_iter().fold(server, ServerBuilder::page_size).build();
         let mut pipe = Pipe::connect(&server, "2025-11-25").await;
         for list in LISTS {
             let (walked, found) = walk(&mut pipe, list).await;
@@ -92,7 +92,7 @@ async fn every_entry_comes_once_in_the_order_of_registration() {
 #[actix_web::test]
 async fn a_cursor_that_this_list_did_not_give_out_is_refused() {
     paused();
-    let server = lists(25).page_size(10);
+    let server = lists(25).page_size(10).build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     let mut cursors = Vec::new();
     for (method, ..) in LISTS {
@@ -131,7 +131,7 @@ async fn a_cursor_that_this_list_did_not_give_out_is_refused() {
 #[actix_web::test]
 async fn a_cursor_is_good_until_the_list_changes_before_its_place() {
     paused();
-    let server = lists(25).page_size(10);
+    let server = lists(25).page_size(10).build();
     let handle = server.handle();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     let first = page(&mut pipe, "tools/list", None).await["result"]["nextCursor"].clone();
@@ -153,8 +153,11 @@ async fn a_cursor_is_good_until_the_list_changes_before_its_place() {
 #[actix_web::test]
 async fn what_is_offered_but_empty_is_one_empty_page() {
     paused();
-    let server =
-        Server::new("empty", "1").offer(Capability::Tools).offer(Capability::Resources).page_size(10);
+    let server = Server::builder("empty", "1")
+        .declare(Capability::Tools)
+        .declare(Capability::Resources)
+        .page_size(10)
+        .build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     assert_eq!(page(&mut pipe, "tools/list", None).await["result"], json!({ "tools": [] }));
     assert_eq!(page(&mut pipe, "resources/list", None).await["result"], json!({ "resources": [] }));
@@ -172,7 +175,7 @@ async fn servers_that_are_made_alike_list_the_same_bytes() {
         let own = revision == "2026-07-28";
         let mut first: Option<Vec<String>> = None;
         for _ in 0..5 {
-            let server = server().page_size(10);
+            let server = builder().page_size(10).build();
             let mut lines = Vec::new();
             let mut pipe = Pipe::open(&server);
             let client = json!({ "name": "t", "version": "1" });

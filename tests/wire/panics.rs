@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     checks::{assert_idle, text},
-    fixture::{SECRET, server},
+    fixture::{SECRET, builder},
 };
 
 struct PanicInDrop;
@@ -58,7 +58,7 @@ impl FromCall for PanicInExtractor {
 }
 
 fn panicking() -> Server {
-    server()
+    builder()
         .tool(Tool::new("deserialize", async |_: Args<PanicInDeserialize>| "never"))
         .tool(Tool::new("serialize", async || Json(PanicInSerialize {})))
         .tool(Tool::new("extractor", async |_: PanicInExtractor| "never"))
@@ -75,6 +75,7 @@ fn panicking() -> Server {
         }))
         .prompt(Prompt::new("panics", async || -> String { panic!("{SECRET}") }))
         .resource(Resource::new("mem://display", "display", async || Err::<String, _>(PanicInDisplay)))
+        .build()
 }
 
 /// Every request whose handler panics in one way or another.

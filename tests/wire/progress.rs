@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     checks::{assert_idle, assert_no_calls, text},
-    fixture::server,
+    fixture::{builder, server},
 };
 
 #[actix_web::test]
@@ -151,20 +151,22 @@ fn flooding(reported: &Arc<AtomicU64>) -> Server {
         now: Option<bool>,
     }
     let reported = reported.clone();
-    server().tool(Tool::new("flood", move |Args(Flood { n, now }), progress: Progress| {
-        let reported = reported.clone();
-        async move {
-            for value in 1..=n {
-                if now == Some(true) {
-                    progress.try_report(value).ok();
-                } else {
-                    progress.report(value).await.ok();
+    builder()
+        .tool(Tool::new("flood", move |Args(Flood { n, now }), progress: Progress| {
+            let reported = reported.clone();
+            async move {
+                for value in 1..=n {
+                    if now == Some(true) {
+                        progress.try_report(value).ok();
+                    } else {
+                        progress.report(value).await.ok();
+                    }
+                    reported.store(value, Ordering::Relaxed);
                 }
-                reported.store(value, Ordering::Relaxed);
+                "flooded"
             }
-            "flooded"
-        }
-    }))
+        }))
+        .build()
 }
 
 /// Messages that may be between a handler and a reader: the queue (256), a writer's buffer (32 KiB of lines of more than

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use actix_mcp::{QuestionError, limits::Limits, prelude::*};
+use actix_mcp::{Limits, QuestionError, prelude::*};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -120,11 +120,15 @@ async fn puppet(
 
 /// A server of its own for each test, and its puppets.
 pub(crate) fn server() -> (Server, Puppets) {
-    server_with(Limits::default())
+    server_with(|_| {})
 }
 
-pub(crate) fn server_with(limits: Limits) -> (Server, Puppets) {
+/// The same with other limits.
+pub(crate) fn server_with(set: impl FnOnce(&mut Limits)) -> (Server, Puppets) {
+    let mut limits = Limits::default();
+    set(&mut limits);
     let puppets = Puppets::default();
-    let server = Server::new("puppets", "1.0.0").tool(puppet).data(puppets.clone()).session_limits(limits);
+    let server =
+        Server::builder("puppets", "1.0.0").tool(puppet).data(puppets.clone()).limits(limits).build();
     (server, puppets)
 }

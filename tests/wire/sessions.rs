@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use actix_mcp::{
     Principal, Server, Tool,
-    limits::Limits,
     stats::Snapshot,
     testing::{Disposition, Posts, ResponseHead, paused, settle},
 };
@@ -43,8 +42,7 @@ async fn a_session_is_found_by_the_principal_that_opened_it_and_by_nobody_else()
 #[actix_web::test]
 async fn the_limit_of_sessions_holds_on_both_sides() {
     paused();
-    let (server, _) = server();
-    let server = server.max_sessions(2);
+    let (server, _) = server_with(|limits| limits.process.sessions = 2);
     let one = Posts::connect(&server, NEWEST).await;
     let two = Posts::connect(&server, NEWEST).await;
     let refused = Posts::try_open(&server, None).unwrap_err().to_string();
@@ -222,8 +220,10 @@ async fn a_question_that_is_not_answered_in_time_is_taken_back_and_many_do_not_a
 async fn limits_without_an_end_are_limits() {
     paused();
     let never = Duration::MAX;
-    let limits = Limits { idle: never, stall: never, grace: never, ..Limits::default() };
-    let (server, puppets) = server_with(limits);
+    let (server, puppets) = server_with(|limits| {
+        let session = &mut limits.session;
+        (session.idle, session.stall, session.grace) = (never, never, never);
+    });
     let posts = Posts::connect(&server, NEWEST).await;
     let puppet = puppets.make();
     let exchange = posts.call(1, "puppet", puppet.arguments());
@@ -260,7 +260,7 @@ async fn a_client_of_one_session_says_that_a_request_which_names_its_version_is_
 async fn the_calls_of_a_session_act_for_the_principal_that_opened_it() {
     paused();
     let who = async |who: Option<Principal>| who.map_or("nobody".to_owned(), |who| who.name().to_owned());
-    let server = Server::new("who", "1").tool(Tool::new("who", who));
+    let server = Server::builder("who", "1").tool(Tool::new("who", who)).build();
     for (principal, name) in [(Some(Principal::new("ada")), "ada"), (None, "nobody")] {
         let posts = Posts::try_open(&server, principal).unwrap();
         posts.initialize(NEWEST).await;

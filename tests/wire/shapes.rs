@@ -90,7 +90,7 @@ async fn choice(color: Color, other: Option<Color>) -> String {
 }
 
 fn server() -> Server {
-    Server::new("shapes", "1")
+    Server::builder("shapes", "1")
         .tool(none)
         .tool(Tool::new("typed", typed))
         .tool(tagged)
@@ -99,6 +99,7 @@ fn server() -> Server {
         .tool(nested)
         .tool(map)
         .tool(choice)
+        .build()
 }
 
 async fn tools(server: &Server, revision: &str) -> Vec<Value> {

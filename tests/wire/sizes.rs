@@ -11,7 +11,7 @@ use actix_web::rt::spawn;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
 
-use crate::fixture::server;
+use crate::fixture::{builder, limited, server};
 
 const FIVE_MIB: usize = 5 * 1024 * 1024;
 
@@ -87,7 +87,11 @@ fn ping(id: u64, bytes: usize) -> String {
 #[actix_web::test]
 async fn the_limit_is_one_lines_and_not_one_writes() {
     paused();
-    let mut pipe = Pipe::connect(&server().max_line(1000), "2025-11-25").await;
+    let mut pipe = Pipe::connect(
+        &builder().limits(limited(|limits| limits.message.line_bytes = 1000)).build(),
+        "2025-11-25",
+    )
+    .await;
     pipe.write(format!("{}\n{}\n", ping(2, 1000), ping(3, 1000)).as_bytes()).await;
     assert_eq!(pipe.next().await["id"], 2);
     assert_eq!(pipe.next().await["id"], 3);
@@ -104,7 +108,11 @@ async fn the_limit_is_one_lines_and_not_one_writes() {
 #[actix_web::test]
 async fn an_endless_line_is_passed_over_and_what_stands_beside_it_is_served() {
     paused();
-    let mut pipe = Pipe::connect(&server().max_line(64 * 1024), "2025-11-25").await;
+    let mut pipe = Pipe::connect(
+        &builder().limits(limited(|limits| limits.message.line_bytes = 64 * 1024)).build(),
+        "2025-11-25",
+    )
+    .await;
     // that it takes no memory is shown by `tests/process`, where there is a process to look at
     for first in ["a", "{"] {
         pipe.write(format!("{}\n{first}", ping(1, 200)).as_bytes()).await;
@@ -124,7 +132,11 @@ async fn an_endless_line_is_passed_over_and_what_stands_beside_it_is_served() {
 #[actix_web::test]
 async fn an_endless_line_that_ends_with_the_stream_is_refused_once() {
     paused();
-    let mut pipe = Pipe::connect(&server().max_line(1000), "2025-11-25").await;
+    let mut pipe = Pipe::connect(
+        &builder().limits(limited(|limits| limits.message.line_bytes = 1000)).build(),
+        "2025-11-25",
+    )
+    .await;
     pipe.write(format!("{{{}", "a".repeat(5000)).as_bytes()).await;
     let (rest, ended) = pipe.finish().await;
     ended.unwrap();

@@ -53,11 +53,12 @@ async fn fails() -> Result<Json<Point>, &'static str> {
 }
 
 fn typed() -> Server {
-    Server::new("typed", "1")
+    Server::builder("typed", "1")
         .tool(Tool::new("point", point))
         .tool(Tool::new("shapes", shapes))
         .tool(Tool::new("list", list))
         .tool(Tool::new("fails", fails))
+        .build()
 }
 
 async fn call(pipe: &mut Pipe, tool: &str, arguments: Value) -> Value {
@@ -152,8 +153,9 @@ async fn a_schema_that_the_author_wrote_is_listed_byte_for_byte() {
     async fn any(Args(_): Args<Value>) -> Result<ToolResult, serde_json::Error> {
         ToolResult::new().structured(&json!({ "v": null }))
     }
-    let server =
-        Server::new("written", "1").tool(Tool::new("any", any).input_schema(INPUT).output_schema(OUTPUT));
+    let server = Server::builder("written", "1")
+        .tool(Tool::new("any", any).input_schema(INPUT).output_schema(OUTPUT))
+        .build();
     let mut pipe = Pipe::connect(&server, "2025-11-25").await;
     pipe.request(1, "tools/list", json!({})).await;
     let line = pipe.next_line().await.expect("an answer");

@@ -38,11 +38,12 @@ async fn touch(uri: String, handle: Handle) {
 }
 
 fn server() -> Server {
-    Server::new("uris", "1")
+    Server::builder("uris", "1")
         .resource(Resource::new("mem://a%20b", "ab", own_uri).mime_type("text/x"))
         .resource(Resource::new("mem://h/~me", "me", async |Uri(uri): Uri| uri.to_string()))
         .resource_template(ResourceTemplate::new("file:///größe/{name}", "n", named).complete("name", names))
         .tool(touch)
+        .build()
 }
 
 fn modern(mut params: Value) -> Value {

@@ -1,13 +1,10 @@
-//! The server of actix-mcp and its transports.
+//! The transports of actix-mcp.
 //!
-//! - [`server`]: [`Server`](server::Server), what it offers and its limits
+//! - [`backend`]: what they serve
 //! - [`stdio`]: one client over any byte stream
 //! - [`streamable_http`]: many clients, as a scope of any actix-web `App`
-//! - `testing`: the test kit, with the feature of that name
 
-pub mod server;
+pub mod backend;
 pub mod stdio;
 mod stop;
 pub mod streamable_http;
-#[cfg(feature = "testing")]
-pub mod testing;

@@ -22,14 +22,14 @@ async fn progress(n: u32, text: String, progress: Progress) -> &'static str {
 }
 
 fn server() -> Server {
-    Server::new("counted", "0").tool(echo).tool(progress)
+    Server::builder("counted", "0").tool(echo).tool(progress).build()
 }
 
 /// Serves on one worker, and says where.
 pub(crate) fn serve(address: &str) -> io::Result<()> {
     System::new().block_on(async {
         let server = server();
-        let http = actix_mcp::http_server(move || App::new().service(server.scope("/mcp"))).workers(1);
+        let http = actix_mcp::http_server(move || App::new().configure(server.mount("/mcp"))).workers(1);
         let http = http.bind(address)?;
         for address in http.addrs() {
             writeln!(io::stdout(), "http://{address}/mcp")?;

@@ -73,7 +73,7 @@ impl Client {
     /// enums. `()` asks for nothing but consent. Never for secrets: those go by [`elicit_url`](Self::elicit_url).
     ///
     /// ```
-    /// # mod actix_mcp { pub use actix_mcp_router::{client::Client, elicit}; }
+    /// # mod actix_mcp { pub use actix_mcp_router::*; }
     /// use actix_mcp::{Client, QuestionError};
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -188,7 +188,7 @@ impl Client {
     /// where it happens.
     ///
     /// ```
-    /// # use actix_mcp_router::{QuestionError, client::Client};
+    /// # use actix_mcp_router::{Client, QuestionError};
     /// # async fn reserve() -> Result<u32, QuestionError> { Ok(7) }
     /// async fn book(client: Client) -> Result<String, QuestionError> {
     ///     let table = client.once("reserve", reserve).await?;

@@ -32,7 +32,7 @@ use crate::{
 /// Most handlers are simpler with [`Client`](crate::ask::client::Client), which does this behind an `await`.
 ///
 /// ```
-/// use actix_mcp_router::{QuestionError, round::{InputRequired, InputResponses, Outcome}};
+/// use actix_mcp_router::{InputRequired, InputResponses, Outcome, QuestionError};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Name {

@@ -2,10 +2,10 @@
 //!
 //! Never reads a request. Read next: `client`, then `question`.
 
-pub mod client;
-pub mod elicit;
+pub(crate) mod client;
+pub(crate) mod elicit;
 pub(crate) mod input_required;
 pub(crate) mod question;
 pub(crate) mod responses;
-pub mod roots;
-pub mod sample;
+pub(crate) mod roots;
+pub(crate) mod sample;

@@ -21,7 +21,7 @@ use crate::{
 /// Writes log messages to the client of this call.
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_router::log::Log; }
+/// # mod actix_mcp { pub use actix_mcp_router::*; }
 /// use actix_mcp::Log;
 /// use serde_json::json;
 ///

@@ -2,19 +2,19 @@
 //!
 //! Beside it: what handlers take, give back and do while they run.
 
-pub mod cancelled;
+pub(crate) mod cancelled;
 pub(crate) mod catch_panic;
-pub mod data;
+pub(crate) mod data;
 pub(crate) mod erased;
-pub mod extract;
+pub(crate) mod extract;
 pub(crate) mod failure;
-pub mod handler;
+pub(crate) mod handler;
 pub(crate) mod lazy;
-pub mod link;
-pub mod log;
-pub mod progress;
-pub mod question_error;
-pub mod result;
+pub(crate) mod link;
+pub(crate) mod log;
+pub(crate) mod progress;
+pub(crate) mod question_error;
+pub(crate) mod result;
 pub(crate) mod round;
 
 use std::{

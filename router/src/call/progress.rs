@@ -29,7 +29,7 @@ use crate::{
 /// Tells the client how far its call is.
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_router::progress::{self, Progress}; }
+/// # mod actix_mcp { pub use actix_mcp_router::*; pub use actix_mcp_router as progress; }
 /// use actix_mcp::{Progress, progress::ProgressError};
 ///
 /// async fn reticulate(progress: Progress) -> Result<&'static str, ProgressError> {

@@ -17,7 +17,7 @@ use crate::{
 
 /// The most values a client is sent.
 // MCP 2025-11-25 server/utilities/completion, Completion Results: maximum 100 items per response
-pub const MAX_VALUES: usize = 100;
+pub(crate) const MAX_VALUES: usize = 100;
 
 /// What a completer is asked: an extractor for completers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

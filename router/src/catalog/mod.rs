@@ -5,14 +5,14 @@
 //!
 //! **Invariant:** the lock is never held across an await, nor while author code runs (not even its `Drop`).
 
-pub mod add_error;
+pub(crate) mod add_error;
 pub(crate) mod authored;
-pub mod completion;
+pub(crate) mod completion;
 pub(crate) mod cursor;
-pub mod prompt;
-pub mod resource;
-pub mod resource_template;
-pub mod tool;
+pub(crate) mod prompt;
+pub(crate) mod resource;
+pub(crate) mod resource_template;
+pub(crate) mod tool;
 pub(crate) mod uri_template;
 
 use std::{

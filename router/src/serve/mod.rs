@@ -5,11 +5,11 @@
 pub(crate) mod calls;
 pub(crate) mod discover;
 pub(crate) mod dispatch;
-pub mod extension;
-pub mod handle;
+pub(crate) mod extension;
+pub(crate) mod handle;
 pub mod initialize;
 pub mod listen;
-pub mod metadata;
+pub(crate) mod metadata;
 pub mod param_headers;
 pub(crate) mod register;
 pub(crate) mod rounds;

@@ -182,6 +182,23 @@ impl Router {
         self.tools.get(name).is_some()
     }
 
+    /// Why a name that was added is too long by now, where one is: the limit was set later.
+    #[must_use]
+    pub fn overlong(&self) -> Option<AddError> {
+        let most = self.limits().name_bytes;
+        fn longest<T: Entry>(kind: &'static str, catalog: &Catalog<T>) -> Option<(usize, &'static str)> {
+            catalog.snapshot().iter().map(|entry| (entry.key().len(), kind)).max()
+        }
+        let longest = [
+            longest("tool", &self.tools),
+            longest("prompt", &self.prompts),
+            longest("resource", &self.resources),
+            longest("resource template", &self.templates),
+        ];
+        let (bytes, kind) = longest.into_iter().flatten().max()?;
+        (bytes > most).then_some(AddError::LongName { kind, bytes, most })
+    }
+
     fn add<T: Entry>(
         &self,
         kind: &'static str,

@@ -3,12 +3,12 @@
 //! Never runs a handler, and knows nothing of what a server offers. Read next: `jsonrpc`, then `era`.
 
 pub(crate) mod capability;
-pub mod change;
-pub mod content;
-pub mod definition;
+pub(crate) mod change;
+pub(crate) mod content;
+pub(crate) mod definition;
 pub mod era;
-pub mod error;
-pub mod id;
+pub(crate) mod error;
+pub(crate) mod id;
 pub mod jsonrpc;
 pub(crate) mod level;
 pub(crate) mod method;
@@ -17,7 +17,7 @@ pub(crate) mod number;
 pub(crate) mod params;
 pub(crate) mod peer;
 pub(crate) mod principal;
-pub mod result_meta;
-pub mod seal;
+pub(crate) mod result_meta;
+pub(crate) mod seal;
 pub(crate) mod tool_result;
 pub mod uri;

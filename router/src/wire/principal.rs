@@ -20,7 +20,7 @@ use serde_json::value::{RawValue, to_raw_value};
 /// Clones share everything. What a principal holds is for the server's own code and is never sent to a client.
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_router::peer::Principal; }
+/// # mod actix_mcp { pub use actix_mcp_router::*; }
 /// use actix_mcp::Principal;
 ///
 /// struct User {

@@ -1,12 +1,6 @@
 //! Functions with `#[tool]` on them.
 
-use actix_mcp_router::{
-    call::Call,
-    error::McpError,
-    extract::{Args, FromCall, Session},
-    tool,
-    tool::IntoTool,
-};
+use actix_mcp_router::{Args, Call, FromCall, IntoTool, McpError, Session, tool};
 use actix_web::web;
 use serde_json::{Value, json};
 
@@ -119,7 +113,7 @@ impl FromCall for Own {
 async fn mixed(
     _own: Own,
     session: Session,
-    who: Option<actix_mcp_router::peer::Principal>,
+    who: Option<actix_mcp_router::Principal>,
     missing: Option<web::Data<u8>>,
     mut n: u8,
 ) -> String {

@@ -1,11 +1,6 @@
 //! Arguments as one type: what is read, what is refused, and who is told.
 
-use actix_mcp_router::{
-    SchemaError,
-    extract::Args,
-    tool,
-    tool::{IntoTool, InvalidTool, Tool},
-};
+use actix_mcp_router::{Args, IntoTool, InvalidTool, SchemaError, Tool, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! C120: the dialects of JSON Schema that a schema of the author's may name, and what each reads differently.
 
-use actix_mcp_router::tool::{InvalidTool, Tool};
+use actix_mcp_router::{InvalidTool, Tool};
 use serde_json::json;
 
 use crate::{result, text};

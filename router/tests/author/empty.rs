@@ -2,12 +2,7 @@
 
 use std::collections::HashMap;
 
-use actix_mcp_router::{
-    cancelled::Cancelled,
-    extract::{Args, Meta},
-    tool,
-    tool::{IntoTool, Tool},
-};
+use actix_mcp_router::{Args, Cancelled, IntoTool, Meta, Tool, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -3,13 +3,9 @@
 use std::{rc::Rc, sync::Arc};
 
 use actix_mcp_router::{
-    call::{Call, Origin},
-    cancelled::Cancelled,
-    data::DataMap,
-    error::{ErrorCode, McpError},
-    extract::{Args, FromCall, FromMiddleware, Http, Meta, Session},
-    peer::Principal,
-    tool::Tool,
+    Args, Call, Cancelled, ErrorCode, FromCall, FromMiddleware, Http, McpError, Meta, Principal, Session,
+    Tool,
+    internal::{DataMap, Origin},
 };
 use actix_web::{HttpMessage, HttpRequest, test::TestRequest, web};
 

@@ -1,11 +1,6 @@
 //! Arguments that clients repeat in headers, as authors mark them.
 
-use actix_mcp_router::{
-    SchemaError,
-    extract::{Args, Meta},
-    tool,
-    tool::{IntoTool, InvalidTool, Tool},
-};
+use actix_mcp_router::{Args, IntoTool, InvalidTool, Meta, SchemaError, Tool, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -5,11 +5,8 @@
 use std::{cell::RefCell, sync::Arc};
 
 use actix_mcp_router::{
-    call::{Call, Origin},
-    data::DataMap,
-    error::McpError,
-    result::ToolResult,
-    tool::{IntoTool, Tool},
+    Call, IntoTool, McpError, Tool, ToolResult,
+    internal::{DataMap, Origin},
 };
 use serde_json::{Value, json};
 

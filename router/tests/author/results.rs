@@ -6,13 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use actix_mcp_router::{
-    content::Content,
-    error::{ErrorCode, McpError},
-    result::{Json, ToolResult},
-    tool,
-    tool::{IntoTool, Tool},
-};
+use actix_mcp_router::{Content, ErrorCode, IntoTool, Json, McpError, Tool, ToolResult, tool};
 use anyhow::Context;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -200,7 +194,7 @@ async fn an_mcp_error_is_the_protocols_in_every_wrapping() {
 async fn what_the_client_answered_is_not_taken_for_our_error() {
     // an `McpError` as a source: the client refused a question
     let refused = async || -> anyhow::Result<()> {
-        Err(actix_mcp_router::link::AskError::Refused(McpError::internal())).context("ask failed")
+        Err(actix_mcp_router::QuestionError::Refused(McpError::internal())).context("ask failed")
     };
     let seen = result(Tool::new("t", refused), "{}").await;
     assert_eq!(seen["isError"], true);

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use actix_mcp_router::{extract::Args, result::Json, tool::Tool};
+use actix_mcp_router::{Args, Json, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{checked, input};
 
-fn schema_of<T: actix_mcp_router::extract::Arguments>() -> String {
+fn schema_of<T: actix_mcp_router::Arguments>() -> String {
     input(Tool::new("t", async |_: Args<T>| ()))
 }
 

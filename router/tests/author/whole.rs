@@ -1,10 +1,6 @@
 //! C94: whole numbers written as floats, as arguments of tools.
 
-use actix_mcp_router::{
-    extract::Args,
-    tool,
-    tool::{IntoTool, Tool},
-};
+use actix_mcp_router::{Args, IntoTool, Tool, tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! Arguments that can be described but not read.
-use actix_mcp_router::{extract::Args, tool::Tool};
+use actix_mcp_router::{Args, Tool};
 
 #[derive(schemars::JsonSchema)]
 struct Add {

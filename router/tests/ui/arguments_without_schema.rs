@@ -1,5 +1,5 @@
 //! Arguments that can be read but not described.
-use actix_mcp_router::{extract::Args, tool, tool::Tool};
+use actix_mcp_router::{Args, Tool, tool};
 
 #[derive(serde::Deserialize)]
 struct Add {

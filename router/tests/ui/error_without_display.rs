@@ -1,5 +1,5 @@
 //! An error without words.
-use actix_mcp_router::{tool, tool::Tool};
+use actix_mcp_router::{Tool, tool};
 
 struct MyError;
 

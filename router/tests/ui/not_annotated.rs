@@ -1,5 +1,5 @@
 //! A function without `#[tool]` where a tool is wanted.
-use actix_mcp_router::tool::IntoTool;
+use actix_mcp_router::IntoTool;
 
 fn register<M>(_: impl IntoTool<M>) {}
 

@@ -1,5 +1,5 @@
 //! A function that is not async.
-use actix_mcp_router::{extract::Session, tool, tool::Tool};
+use actix_mcp_router::{Session, Tool, tool};
 
 #[tool(crate = "actix_mcp_router")]
 fn annotated(a: i64) -> i64 {

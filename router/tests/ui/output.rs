@@ -1,5 +1,5 @@
 //! A result of the author's own that says nothing of how it is shown.
-use actix_mcp_router::{tool, tool::Tool};
+use actix_mcp_router::{Tool, tool};
 
 struct Sum(i64);
 

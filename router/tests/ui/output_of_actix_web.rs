@@ -1,5 +1,5 @@
 //! The `Json` of actix-web, where the library's own belongs.
-use actix_mcp_router::{tool, tool::Tool};
+use actix_mcp_router::{Tool, tool};
 use actix_web::web;
 
 async fn plain() -> web::Json<Vec<u8>> {

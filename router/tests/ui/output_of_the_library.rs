@@ -1,5 +1,5 @@
 //! Results that need no derive, only to be told how they are shown.
-use actix_mcp_router::{tool, tool::Tool};
+use actix_mcp_router::{Tool, tool};
 
 async fn plain() -> Option<String> {
     None

@@ -1,5 +1,5 @@
 //! Structured content that cannot be described.
-use actix_mcp_router::{result::Json, tool, tool::Tool};
+use actix_mcp_router::{Json, Tool, tool};
 
 #[derive(serde::Serialize)]
 struct Sum(i64);

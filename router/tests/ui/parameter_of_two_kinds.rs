@@ -1,5 +1,5 @@
 //! A parameter that could be an argument and an extractor.
-use actix_mcp_router::{call::Call, error::McpError, extract::FromCall, tool};
+use actix_mcp_router::{Call, FromCall, McpError, tool};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Tenant;

@@ -1,5 +1,5 @@
 //! An argument that is no extractor, without `#[tool]`.
-use actix_mcp_router::tool::Tool;
+use actix_mcp_router::Tool;
 
 async fn add(a: i64) -> i64 {
     a + 1

@@ -1,5 +1,5 @@
 //! An argument of a prompt that is no extractor: there is no attribute for prompts.
-use actix_mcp_router::prompt::Prompt;
+use actix_mcp_router::Prompt;
 
 async fn thank(times: i32) -> String {
     "thanks ".repeat(times as usize)

@@ -1,7 +1,7 @@
 //! A handler that cannot be shared between workers.
 use std::rc::Rc;
 
-use actix_mcp_router::tool::Tool;
+use actix_mcp_router::Tool;
 
 fn main() {
     let n = Rc::new(1);

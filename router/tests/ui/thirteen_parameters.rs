@@ -1,5 +1,5 @@
 //! One parameter more than a handler can have.
-use actix_mcp_router::{extract::Session as S, tool, tool::Tool};
+use actix_mcp_router::{Session as S, Tool, tool};
 
 #[tool(crate = "actix_mcp_router")]
 async fn annotated(_: S, _: S, _: S, _: S, _: S, _: S, _: S, _: S, _: S, _: S, _: S, _: S, thirteenth: u8) -> u8 {

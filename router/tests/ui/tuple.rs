@@ -1,5 +1,5 @@
 //! A tuple of an argument and an extractor.
-use actix_mcp_router::{progress::Progress, tool, tool::Tool};
+use actix_mcp_router::{Progress, Tool, tool};
 
 async fn plain(both: (u64, Progress)) -> u64 {
     both.0

@@ -6,12 +6,8 @@ use std::{sync::Arc, time::Duration};
 
 use actix::{Context, Handler, Message};
 use actix_mcp_router::{
-    dispatch::Method,
-    era::Feature,
-    error::{ErrorCode, McpError},
-    jsonrpc::{Request, Target},
-    link::Link,
-    peer::Peer,
+    ErrorCode, McpError, Peer,
+    internal::{Feature, Link, Method, Request, Target},
 };
 use tokio::{sync::oneshot, time::Instant};
 

@@ -1,7 +1,7 @@
 //! The client answers a request of ours.
 
 use actix::{Handler, Message};
-use actix_mcp_router::{jsonrpc::Response, link::AskError};
+use actix_mcp_router::{QuestionError, internal::Response};
 use tokio::time::Instant;
 
 use super::SessionActor;
@@ -24,6 +24,6 @@ impl Handler<Answered> for SessionActor {
             return;
         };
         // the asker may have gone
-        drop(ask.reply.send(result.map_err(AskError::Refused)));
+        drop(ask.reply.send(result.map_err(QuestionError::Refused)));
     }
 }

@@ -4,9 +4,8 @@
 
 use actix::{AsyncContext, Context, Handler};
 use actix_mcp_router::{
-    id::RequestId,
-    jsonrpc::{encode_notification, encode_request},
-    link::{AskError, Question},
+    QuestionError, RequestId,
+    internal::{Question, encode_notification, encode_request},
 };
 use bytestring::ByteString;
 use serde_json::json;
@@ -35,7 +34,7 @@ impl Handler<Ask> for SessionActor {
         if room.0.is_none() {
             // the stream stands still and is full: one more that must not be dropped would be one too many
             log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
-            return drop(reply.send(Err(AskError::TimedOut)));
+            return drop(reply.send(Err(QuestionError::TimedOut)));
         }
         let timeout = question
             .timeout
@@ -64,19 +63,19 @@ impl Handler<Ask> for SessionActor {
 }
 
 impl SessionActor {
-    fn may_ask(&self, call: Token, question: &Question) -> Result<(), AskError> {
+    fn may_ask(&self, call: Token, question: &Question) -> Result<(), QuestionError> {
         if self.input_closed || !self.state.is_in_flight(call) {
-            return Err(AskError::Gone);
+            return Err(QuestionError::Gone);
         }
-        let Some(peer) = &self.peer else { return Err(AskError::Gone) };
+        let Some(peer) = &self.peer else { return Err(QuestionError::Gone) };
         match question.needs.iter().find(|need| !peer.capabilities.has(**need)) {
-            Some(lacking) => Err(AskError::Unsupported(*lacking)),
+            Some(lacking) => Err(QuestionError::Unsupported(*lacking)),
             None => Ok(()),
         }
     }
 
     /// Gives an asker its answer; `false` if the ask was closed before.
-    pub(super) fn resolve(&mut self, id: i64, answer: Result<ByteString, AskError>) -> bool {
+    pub(super) fn resolve(&mut self, id: i64, answer: Result<ByteString, QuestionError>) -> bool {
         let Some(ask) = self.state.answered(&RequestId::Integer(id), Instant::now()) else { return false };
         // the asker may have gone
         drop(ask.reply.send(answer));
@@ -85,7 +84,8 @@ impl SessionActor {
 
     fn send_ask(&mut self, ask: Held) {
         if !self.send(ask.call, ask.frame) {
-            let unsupported = ask.needs.first().map_or(AskError::Gone, |need| AskError::Unsupported(*need));
+            let unsupported =
+                ask.needs.first().map_or(QuestionError::Gone, |need| QuestionError::Unsupported(*need));
             self.resolve(ask.id, Err(unsupported));
         }
     }
@@ -104,7 +104,7 @@ impl SessionActor {
             session.ask_timer = None;
             for (id, call) in session.state.overdue_asks(Instant::now()) {
                 log::debug!(session = session.short(), generation = call.generation(); "the client did not answer in time");
-                session.resolve(id, Err(AskError::TimedOut));
+                session.resolve(id, Err(QuestionError::TimedOut));
                 session.withdraw(call, id, "timed out");
             }
             if let Some(due) = session.state.next_ask_due() {
@@ -133,7 +133,7 @@ impl SessionActor {
     /// Takes back all open requests of a call that is about to be taken, on its own stream.
     pub(super) fn withdraw_all(&mut self, call: Token) {
         for id in self.state.open_asks(call) {
-            self.resolve(id, Err(AskError::Gone));
+            self.resolve(id, Err(QuestionError::Gone));
             self.withdraw(call, id, "the call that asked has ended");
         }
     }
@@ -155,7 +155,7 @@ impl Handler<Withdraw> for SessionActor {
 
     fn handle(&mut self, withdraw: Withdraw, _: &mut Self::Context) {
         let Some(id) = self.state.open_ask(withdraw.call, withdraw.nth) else { return };
-        if self.resolve(id, Err(AskError::Gone)) {
+        if self.resolve(id, Err(QuestionError::Gone)) {
             self.withdraw(withdraw.call, id, "the request was withdrawn");
         }
     }

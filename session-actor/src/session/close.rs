@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix::{ActorContext, Context, Handler, Message};
-use actix_mcp_router::error::{ErrorCode, McpError};
+use actix_mcp_router::{ErrorCode, McpError};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 

@@ -2,11 +2,8 @@
 
 use actix::{Handler, Message};
 use actix_mcp_router::{
-    dispatch::Reply,
-    error::McpError,
-    id::RequestId,
-    jsonrpc::{ErrorId, encode_error},
-    listen::torn_down,
+    McpError, RequestId,
+    internal::{ErrorId, Reply, encode_error, torn_down},
 };
 use tokio::time::Instant;
 

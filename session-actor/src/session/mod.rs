@@ -25,11 +25,8 @@ use std::{collections::HashSet, fmt, sync::Arc};
 
 use actix::{Actor, Addr, Context, SpawnHandle, WeakAddr};
 use actix_mcp_router::{
-    cancelled::Cancelled,
-    era::Revision,
-    jsonrpc::{ErrorId, Target},
-    peer::{ClientCapability, Peer, Principal},
-    router::Router,
+    Cancelled, ClientCapability, Peer, Principal, Revision,
+    internal::{ErrorId, Router, Target},
 };
 use tokio::{
     sync::{Semaphore, oneshot},
@@ -201,7 +198,7 @@ impl SessionActor {
     /// The id of an error whose request had none that could be read, or must not be named.
     fn no_id(&self) -> ErrorId<'static> {
         match &self.peer {
-            Some(peer) => actix_mcp_router::era::unreadable_id(peer.revision),
+            Some(peer) => actix_mcp_router::internal::unreadable_id(peer.revision),
             None => ErrorId::Absent,
         }
     }

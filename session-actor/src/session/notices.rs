@@ -4,7 +4,7 @@
 //! them: there is one a kind and URI, so they are bounded and the last is never lost.
 
 use actix::{AsyncContext, Context, Handler, Message};
-use actix_mcp_router::{change::Change, jsonrpc::encode_notification};
+use actix_mcp_router::{Change, internal::encode_notification};
 use bytes::Bytes;
 use serde_json::json;
 

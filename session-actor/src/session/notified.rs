@@ -3,7 +3,7 @@
 //! **Invariant:** a notification is never answered, whatever is wrong with it.
 
 use actix::{Handler, Message};
-use actix_mcp_router::{cancelled::Cancellation, jsonrpc::Notification};
+use actix_mcp_router::internal::{Cancellation, Notification};
 use tokio::time::Instant;
 use tracing::Span;
 

@@ -7,12 +7,12 @@
 use std::{collections::HashSet, sync::Arc};
 
 use actix::{Actor, Addr, AsyncContext};
-use actix_mcp_router::{peer::Principal, router::Router};
+use actix_mcp_router::{Principal, internal::Router};
 use tokio::time::Instant;
 
 use super::SessionActor;
 use crate::{
-    hub::Full, limits::Limits, queue::Sink, registry::new_id, sessions::Sessions, state::SessionState,
+    hub::Full, limits::SessionLimits, queue::Sink, registry::new_id, sessions::Sessions, state::SessionState,
 };
 
 /// What a session is made of.
@@ -23,7 +23,7 @@ pub struct Opening {
     /// Where the session will be found.
     pub sessions: Sessions,
     /// What it may take; shared by all sessions.
-    pub limits: Arc<Limits>,
+    pub limits: Arc<SessionLimits>,
     /// Who opens it.
     pub principal: Option<Principal>,
     /// The pipe, for a session over a byte stream.

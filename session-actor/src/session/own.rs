@@ -8,12 +8,8 @@ use std::sync::Arc;
 
 use actix::{AsyncContext, Context};
 use actix_mcp_router::{
-    error::{ErrorCode, McpError},
-    id::RequestId,
-    initialize::Opening,
-    jsonrpc::{Parameters, Request, encode_result},
-    peer::Peer,
-    router::Router,
+    ErrorCode, McpError, Peer, RequestId,
+    internal::{Opening, Parameters, Request, Router, encode_result},
 };
 use serde_json::json;
 use tokio::time::Instant;

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use actix::{Handler, Message};
 use actix_mcp_router::{
-    error::{ErrorCode, McpError},
-    id::RequestId,
-    jsonrpc::{ErrorId, Malformed, encode_error},
+    ErrorCode, McpError, RequestId,
+    internal::{ErrorId, Malformed, encode_error},
 };
 use bytes::Bytes;
 

@@ -1,7 +1,7 @@
 //! A call's report of its end, and of its silence, to its session.
 
 use actix::WeakAddr;
-use actix_mcp_router::dispatch::Reply;
+use actix_mcp_router::internal::Reply;
 
 use super::{Finished, SessionActor, StartStream};
 use crate::token::Token;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use actix::{Actor, Handler, Message};
-use actix_mcp_router::era::Feature;
+use actix_mcp_router::internal::Feature;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
@@ -12,7 +12,7 @@ use tokio::{
 use super::{Reader, SessionActor};
 use crate::{
     budget::ByteBudget,
-    limits::Limits,
+    limits::SessionLimits,
     queue::{Source, queue},
     replay::{EventId, ReplayLimits},
     reply_to::{ReplyTo, ResponseHead},
@@ -221,7 +221,7 @@ const MIN_REPLAY_BYTES: usize = 1024; // bytes
 
 /// How much may be on its way to readers of streams that have ended, in bytes: as much as all standalone streams could
 /// replay at once.
-fn replays_limit(limits: &Limits) -> usize {
+fn replays_limit(limits: &SessionLimits) -> usize {
     let streams = limits.streams.max(1);
     limits.replay.bytes.max(MIN_REPLAY_BYTES).saturating_mul(streams).min(Semaphore::MAX_PERMITS)
 }

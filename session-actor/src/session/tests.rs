@@ -4,20 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use actix::{Addr, Context, Handler, Message};
 use actix_mcp_router::{
-    call::Bearings,
-    cancelled::Cancelled,
-    error::ErrorCode,
-    jsonrpc::{Incoming, Payload, Request, read},
-    link::{AskError, Link, Question},
-    router::Router,
-    tool::Tool,
+    Cancelled, ErrorCode, QuestionError, Tool,
+    internal::{Bearings, Incoming, Link, Payload, Question, Request, Router, read},
 };
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::{Opening, SessionActor};
 use crate::{
-    limits::Limits,
+    limits::SessionLimits,
     link::{CallEnd, CallLink, StreamRoom},
     queue::Source,
     reply_to::{Accepts, Disposition, HttpReply, ReplyTo, ResponseHead},
@@ -186,7 +181,7 @@ async fn a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is
 #[actix_rt::test]
 async fn the_link_of_a_call_that_was_taken_takes_nothing_and_says_so() {
     let client = Client::connect().await;
-    let room = StreamRoom::of_call(&Limits::default(), client.sessions.stats().clone());
+    let room = StreamRoom::of_call(&SessionLimits::default(), client.sessions.stats().clone());
     // of a session that lives: it is the call that has gone
     let link = Arc::new(CallLink::new(Token::spent(1), client.session.downgrade(), room));
     let say = || {
@@ -208,7 +203,7 @@ async fn the_link_of_a_call_that_was_taken_takes_nothing_and_says_so() {
         Question { method: "roots/list", params: Bytes::from_static(b"{}"), needs: &[], timeout: None };
     let mut asked = link.ask(question, link.try_room(2));
     // at once: the session is not asked
-    assert!(matches!(asked.answer.try_recv(), Ok(Err(AskError::Gone))));
+    assert!(matches!(asked.answer.try_recv(), Ok(Err(QuestionError::Gone))));
 }
 
 #[actix_rt::test]

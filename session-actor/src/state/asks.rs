@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use actix_mcp_router::{id::RequestId, link::AskError};
+use actix_mcp_router::{QuestionError, RequestId};
 use bytestring::ByteString;
 use tokio::{sync::oneshot, time::Instant};
 
@@ -21,7 +21,7 @@ pub(crate) struct Ask {
     /// When it will have waited for too long.
     pub(crate) due: Instant,
     /// The one who waits; may have gone.
-    pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
+    pub(crate) reply: oneshot::Sender<Result<ByteString, QuestionError>>,
 }
 
 /// The open asks of one session, by the id that went out.

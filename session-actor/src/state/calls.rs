@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actix_mcp_router::{id::RequestId, link::AskError};
+use actix_mcp_router::{QuestionError, RequestId};
 use bytes::Bytes;
 use tokio::time::Instant;
 
@@ -145,13 +145,13 @@ impl<C, R> SessionState<C, R> {
 
     /// Opens a request of a call to the client. The ask comes back with the error if the call has ended or as many are
     /// open as the limit allows.
-    pub(crate) fn ask(&mut self, ask: Ask) -> Result<i64, (Ask, AskError)> {
+    pub(crate) fn ask(&mut self, ask: Ask) -> Result<i64, (Ask, QuestionError)> {
         if !self.is_in_flight(ask.call) {
-            return Err((ask, AskError::Gone));
+            return Err((ask, QuestionError::Gone));
         }
         let limit = self.limits.client_requests;
         if self.asks.len() >= limit {
-            return Err((ask, AskError::TooMany { limit }));
+            return Err((ask, QuestionError::TooMany { limit }));
         }
         Ok(self.asks.open(ask))
     }

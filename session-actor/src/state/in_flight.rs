@@ -8,7 +8,7 @@ use std::collections::{
     hash_map::{Entry, VacantEntry},
 };
 
-use actix_mcp_router::id::RequestId;
+use actix_mcp_router::RequestId;
 
 use crate::token::{Generations, Slots, Token, Vacancy};
 

@@ -26,14 +26,14 @@ use std::{
     sync::Arc,
 };
 
-use actix_mcp_router::{change::Change, id::RequestId};
+use actix_mcp_router::{Change, RequestId};
 use bytestring::ByteString;
 use tokio::time::Instant;
 
 pub(crate) use self::{asks::Ask, calls::Refused};
 use self::{asks::Asks, in_flight::InFlight, owed::Owed};
 use crate::{
-    limits::Limits,
+    limits::SessionLimits,
     replay::Replay,
     stats::Counted,
     token::{Generations, Slots, Token},
@@ -61,7 +61,7 @@ struct Subscription {
 /// One session: what runs, who reads, what is owed.
 #[derive(Debug)]
 pub(crate) struct SessionState<C, R> {
-    pub(crate) limits: Arc<Limits>,
+    pub(crate) limits: Arc<SessionLimits>,
     pub(crate) phase: Phase,
     /// Set when no more calls are admitted; running ones go on.
     draining: bool,
@@ -110,7 +110,7 @@ struct Reader<R> {
 }
 
 impl<C, R> SessionState<C, R> {
-    pub(crate) fn new(limits: impl Into<Arc<Limits>>, now: Instant) -> Self {
+    pub(crate) fn new(limits: impl Into<Arc<SessionLimits>>, now: Instant) -> Self {
         let limits = limits.into();
         Self {
             phase: Phase::New,

@@ -1,6 +1,6 @@
 //! The resource subscriptions of a session, and the change notices that wait for a stream: at most one a kind and URI.
 
-use actix_mcp_router::{change::Change, uri::normal_of};
+use actix_mcp_router::{Change, internal::normal_of};
 use bytestring::ByteString;
 
 use super::{Phase, SessionState, Subscription};

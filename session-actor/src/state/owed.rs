@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use actix_mcp_router::id::RequestId;
+use actix_mcp_router::RequestId;
 
 use crate::reply_to::Batch;
 

@@ -2,14 +2,14 @@
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
-use actix_mcp_router::{change::Change, id::RequestId, link::AskError};
+use actix_mcp_router::{Change, QuestionError, RequestId};
 use bytes::Bytes;
 use bytestring::ByteString;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{Ask, Phase, Refused, SessionState};
 use crate::{
-    limits::Limits,
+    limits::SessionLimits,
     replay::{EventId, ReplayLimits},
     stats::{Counter, Stats},
     token::Token,
@@ -18,7 +18,7 @@ use crate::{
 type State = SessionState<&'static str, &'static str>;
 
 fn state() -> State {
-    SessionState::new(Limits::default(), Instant::now())
+    SessionState::new(SessionLimits::default(), Instant::now())
 }
 
 fn now() -> Instant {
@@ -230,8 +230,10 @@ fn a_call_has_one_stream_to_which_others_are_not_added() {
 
 #[test]
 fn an_answer_that_found_no_reader_outlives_what_other_streams_are_sent() {
-    let limits =
-        Limits { replay: ReplayLimits { events: 3, ..ReplayLimits::default() }, ..Limits::default() };
+    let limits = SessionLimits {
+        replay: ReplayLimits { events: 3, ..ReplayLimits::default() },
+        ..SessionLimits::default()
+    };
     let mut state: State = SessionState::new(limits, Instant::now());
     let (broken, other) = (admit(&mut state, 1, "broken").unwrap(), admit(&mut state, 2, "other").unwrap());
     let stream = open(&mut state, broken, "broken stream");
@@ -245,7 +247,7 @@ fn an_answer_that_found_no_reader_outlives_what_other_streams_are_sent() {
     assert_eq!(state.resume(last, now(), |_, _| "back").map(|resumed| resumed.events.len()), Some(1));
 }
 
-fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, AskError>>) -> Ask {
+fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, QuestionError>>) -> Ask {
     Ask { call, nth, due: now() + Duration::from_secs(60), reply }
 }
 
@@ -273,7 +275,7 @@ fn a_standalone_stream_that_broke_goes_on_for_a_client_that_comes_back_although_
 
 #[test]
 fn as_many_broken_standalone_streams_are_remembered_as_may_be_open() {
-    let limits = Limits { streams: 1, ..Limits::default() };
+    let limits = SessionLimits { streams: 1, ..SessionLimits::default() };
     let mut state: State = SessionState::new(limits, Instant::now());
     let mut broken = || {
         let stream = state.open_standalone(true, now(), |_, _| "get").unwrap();
@@ -290,7 +292,7 @@ fn as_many_broken_standalone_streams_are_remembered_as_may_be_open() {
 
 #[test]
 fn the_limit_of_standalone_streams_holds_for_those_that_are_come_back_to() {
-    let limits = Limits { streams: 1, ..Limits::default() };
+    let limits = SessionLimits { streams: 1, ..SessionLimits::default() };
     let mut state: State = SessionState::new(limits, Instant::now());
     let old = state.open_standalone(true, now(), |_, _| "old").unwrap();
     state.drop_broken_stream(old, now());
@@ -330,12 +332,13 @@ fn the_questions_of_a_call_end_with_it_and_those_of_others_stay() {
     assert!(state.answered(&id_two, now()).is_some());
     let (reply, _answer) = oneshot::channel();
     let (_, error) = state.ask(ask(one, 1, reply)).unwrap_err();
-    assert!(matches!(error, AskError::Gone), "a call that has ended asks nothing");
+    assert!(matches!(error, QuestionError::Gone), "a call that has ended asks nothing");
 }
 
 #[test]
 fn the_limit_of_calls_holds_on_both_sides() {
-    let mut state: State = SessionState::new(Limits { in_flight: 2, ..Limits::default() }, Instant::now());
+    let mut state: State =
+        SessionState::new(SessionLimits { in_flight: 2, ..SessionLimits::default() }, Instant::now());
     let one = admit(&mut state, 1, "one").unwrap();
     admit(&mut state, 2, "two").unwrap();
     assert_eq!(admit(&mut state, 3, "three"), Err(Refused::Full));
@@ -350,7 +353,8 @@ fn the_limit_of_calls_holds_on_both_sides() {
 
 #[test]
 fn a_refused_call_leaves_nothing_behind() {
-    let mut state: State = SessionState::new(Limits { in_flight: 1, ..Limits::default() }, Instant::now());
+    let mut state: State =
+        SessionState::new(SessionLimits { in_flight: 1, ..SessionLimits::default() }, Instant::now());
     let one = admit(&mut state, 1, "one").unwrap();
     assert_eq!(admit(&mut state, 2, "two"), Err(Refused::Full));
     assert_eq!(state.find(&RequestId::Integer(2)), None);
@@ -363,7 +367,8 @@ fn a_refused_call_leaves_nothing_behind() {
 
 #[test]
 fn the_limits_of_streams_asks_and_subscriptions_hold_on_both_sides() {
-    let limits = Limits { streams: 1, client_requests: 1, subscriptions: 1, ..Limits::default() };
+    let limits =
+        SessionLimits { streams: 1, client_requests: 1, subscriptions: 1, ..SessionLimits::default() };
     let mut state: State = SessionState::new(limits, Instant::now());
     let stream = state.open_standalone(true, now(), |_, _| "get").unwrap();
     assert!(state.open_standalone(true, now(), |_, _| "get").is_none());
@@ -374,7 +379,7 @@ fn the_limits_of_streams_asks_and_subscriptions_hold_on_both_sides() {
     let nth = |nth| ask(call, nth, oneshot::channel().0);
     let id = state.ask(nth(0)).unwrap();
     let (_, error) = state.ask(nth(1)).unwrap_err();
-    assert!(matches!(error, AskError::TooMany { limit: 1 }));
+    assert!(matches!(error, QuestionError::TooMany { limit: 1 }));
     state.answered(&RequestId::Integer(id), now()).unwrap();
     assert!(state.ask(nth(1)).is_ok());
 
@@ -457,7 +462,7 @@ fn what_a_call_keeps_is_dropped_when_it_is_taken_and_not_before() {
         }
     }
     let dropped = Rc::new(Cell::new(false));
-    let mut state: SessionState<Guard, ()> = SessionState::new(Limits::default(), Instant::now());
+    let mut state: SessionState<Guard, ()> = SessionState::new(SessionLimits::default(), Instant::now());
     let call =
         state.admit(RequestId::Integer(7), now()).map(|claim| claim.fill(Guard(dropped.clone()))).unwrap();
     assert!(!dropped.get());

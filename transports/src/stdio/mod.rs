@@ -13,12 +13,8 @@ use std::{cell::Cell, convert::Infallible, fmt, future::Future, io, rc::Rc, sync
 
 use actix::Addr;
 use actix_mcp_router::{
-    call::Bearings,
-    era::Eras,
-    error::{ErrorCode, McpError},
-    jsonrpc::{self, Incoming, Malformed, Payload, Request, Response},
-    metadata::Claim,
-    peer::Peer,
+    Eras, ErrorCode, McpError, Peer,
+    internal::{Bearings, Claim, Incoming, Malformed, Payload, Request, Response, jsonrpc},
 };
 use actix_mcp_session::{
     budget::ByteBudget,
@@ -39,10 +35,8 @@ use self::{
     lines::{Line, Lines, begins_like_json},
     writer::{Output, Stream, write_lines},
 };
-use crate::{server::Server, stop};
+use crate::{backend::Backend, stop};
 
-/// The longest line that is read, by default.
-pub const LINE_MAX: usize = 16 * 1024 * 1024; // bytes
 /// A client that does not read its answers is not read from either, beyond this much.
 const UNREAD_BYTES: usize = 8 * 1024 * 1024;
 const UNREAD_FRAMES: usize = 4096;
@@ -51,21 +45,12 @@ const LAST_WRITES: Duration = Duration::from_millis(500);
 /// After this many lines, what they started gets its turn.
 const LINES_A_TURN: usize = 16;
 
-impl Server {
-    /// Serves one client over this process's stdin and stdout.
-    ///
-    /// Returns when the client has closed stdin, has stopped reading stdout, or on SIGTERM, SIGINT or SIGHUP; running calls
-    /// have up to the drain time (5 s by default) to end, and are then answered with -32603. Answers to all requests read by
-    /// then are written first, for which a client that does not read has half a second. A second SIGTERM or SIGINT ends the
-    /// process at once, with the status 143 or 130. A SIGHUP that was ignored when the process was started, as by `nohup`,
-    /// stays so (on Linux).
-    ///
-    /// Nothing else may write to stdout: use `eprintln!` or a logger that writes to stderr, as `env_logger` does.
+impl Backend {
+    /// Serves one client over this process's stdin and stdout, until it has gone or a signal comes.
     ///
     /// # Errors
     ///
-    /// An input or output error of the streams, or values that handlers need and nobody gave to the server. A client that
-    /// has gone is no error.
+    /// An input or output error of the streams, or values that handlers need and nobody gave to the server.
     pub async fn stdio(self) -> io::Result<()> {
         let (input, output) = (process::stdin()?, process::stdout()?);
         self.serve(input, output, stop::signal()?).await
@@ -95,11 +80,11 @@ impl Server {
         stop: impl Future<Output = ()>,
     ) -> io::Result<()> {
         self.check_data()?;
-        let limits = self.limits().clone();
-        let (pipe, source) = queue(ByteBudget::new(limits.queue_bytes, self.sessions().stats().clone()));
+        let limits = self.limits.clone();
+        let (pipe, source) = queue(ByteBudget::new(limits.queue_bytes, self.sessions.stats().clone()));
         let opening = Opening {
-            router: self.router().clone(),
-            sessions: self.sessions().clone(),
+            router: self.router.clone(),
+            sessions: self.sessions.clone(),
             limits: limits.clone(),
             principal: None,
             pipe: Some(pipe.clone()),
@@ -191,7 +176,7 @@ impl Drop for CloseOnDrop {
 
 /// Reads lines and hands what they hold to the session.
 struct Reader<'a> {
-    server: &'a Server,
+    server: &'a Backend,
     session: &'a Addr<SessionActor>,
     pipe: &'a Sink,
     /// Set while lines are waiting: what they cause may share a write.
@@ -202,7 +187,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     async fn run(self, input: impl AsyncRead + Unpin) -> io::Result<()> {
-        let mut lines = Lines::new(input, self.server.line_limit());
+        let mut lines = Lines::new(input, self.server.router.limits().line_bytes);
         let mut turn = 0;
         loop {
             self.more.set(lines.has_line());
@@ -227,7 +212,7 @@ impl Reader<'_> {
             }
             return;
         }
-        match jsonrpc::read(text, self.server.router().limits()) {
+        match jsonrpc::read(text, self.server.router.limits()) {
             Ok(Payload::One(message)) => self.deliver(message, None),
             Ok(Payload::Batch(messages)) => self.deliver_batch(messages).await,
             Err(malformed) => self.refuse(malformed, None),
@@ -244,7 +229,7 @@ impl Reader<'_> {
                     }
                 };
                 let bearings = Bearings { peer, ..Bearings::default() };
-                let (router, sessions) = (self.server.router(), self.server.sessions());
+                let (router, sessions) = (&self.server.router, &self.server.sessions);
                 let reply_to = batch.map_or(ReplyTo::Pipe, |batch| ReplyTo::Batch(batch.clone()));
                 task::serve(self.session, router, sessions, request, reply_to, bearings);
             }
@@ -255,7 +240,7 @@ impl Reader<'_> {
 
     /// Who sends a request that speaks for itself; `None` for one of the session.
     fn peer(&self, request: &Request) -> Result<Option<Arc<Peer>>, McpError> {
-        let router = self.server.router();
+        let router = &self.server.router;
         let claim = match router.eras() {
             Eras::Legacy => None,
             Eras::Both => Claim::of(&request.params),
@@ -304,7 +289,7 @@ impl Reader<'_> {
     }
 
     fn refuse_long(&self, json: bool) {
-        let limit = self.server.line_limit();
+        let limit = self.server.router.limits().line_bytes;
         self.skip(format_args!("a line of more than {limit} bytes"));
         if json {
             let message = format!("the message is too long (the limit is {limit} bytes)");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
+use actix_mcp_router::{RequestId, internal::ErrorId};
 use actix_mcp_session::{
     queue::Source,
     reply_to::{Accepts, Disposition, ResponseHead, event},
@@ -66,7 +66,7 @@ impl Endpoint {
 
     /// Answers with a stream. Waits for its first bytes, which are on their way, so that they leave with the head.
     pub(super) async fn events(&self, source: Source) -> HttpResponse {
-        self.events_with(source, self.options().keep_alive).await
+        self.events_with(source, self.options().keep_alive()).await
     }
 
     /// The same with a comment after so long a silence.

@@ -15,13 +15,17 @@ use super::{
     connection::body_is_connection,
     refusal::{Refusal, Refused},
 };
-use crate::server::Server;
+use crate::backend::Backend;
 
 /// Reads the body. One that arrives in one piece is not copied.
-pub(super) async fn read(payload: Payload, request: &HttpRequest, server: &Server) -> Result<Bytes, Refused> {
+pub(super) async fn read(
+    payload: Payload,
+    request: &HttpRequest,
+    server: &Backend,
+) -> Result<Bytes, Refused> {
     let announced =
         request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let limit = server.http().max_body;
+    let limit = server.http.limits.body_bytes;
     if announced.is_some_and(|length: u64| length > limit as u64) {
         return Err(Refusal::too_large(limit).into());
     }
@@ -57,7 +61,7 @@ pub(super) async fn read(payload: Payload, request: &HttpRequest, server: &Serve
 }
 
 /// The next part of the body; `None` at its end.
-async fn next<S>(mut payload: Pin<&mut S>, server: &Server) -> Result<Option<Bytes>, Refused>
+async fn next<S>(mut payload: Pin<&mut S>, server: &Backend) -> Result<Option<Bytes>, Refused>
 where
     S: Stream<Item = Result<Bytes, PayloadError>>,
 {
@@ -76,13 +80,13 @@ where
     let next = match at_once.await {
         Some(next) => next,
         None => {
-            let idle = server.http().body_idle;
+            let idle = server.http.limits.body_idle;
             tokio::select! {
                 next = timeout(idle, poll_fn(|cx| payload.as_mut().poll_next(cx))) => {
                     next.map_err(|_| Refusal::body_timeout(idle))?
                 }
                 // a client that sends half a request would keep the server from ending
-                () = server.sessions().ended() => return Err(Refusal::shutting_down().into()),
+                () = server.sessions.ended() => return Err(Refusal::shutting_down().into()),
             }
         }
     };

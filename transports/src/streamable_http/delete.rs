@@ -14,7 +14,7 @@ impl Endpoint {
         self.session(request)?;
         let id = headers::single(request, &headers::SESSION_ID)?.unwrap_or_default();
         // of two that come at once, one ends it
-        if self.server.sessions().close(id, self.principal(request).as_ref()) {
+        if self.server.sessions.close(id, self.principal(request).as_ref()) {
             Ok(HttpResponse::NoContent().finish())
         } else {
             Err(Refusal::no_session().into())

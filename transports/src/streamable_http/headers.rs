@@ -1,8 +1,8 @@
 //! The headers of the protocol, and what HTTP says of the others.
 
 use actix_mcp_router::{
-    era::{Feature, Revision},
-    mirror::Field,
+    Revision,
+    internal::{Feature, Field},
 };
 use actix_mcp_session::reply_to::Accepts;
 use actix_web::{

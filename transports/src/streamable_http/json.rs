@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_router::{id::RequestId, jsonrpc::ErrorId};
+use actix_mcp_router::{RequestId, internal::ErrorId};
 use actix_mcp_session::reply_to::ResponseHead;
 use actix_web::{
     body::{BodySize, MessageBody},

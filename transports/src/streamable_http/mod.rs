@@ -26,59 +26,34 @@ mod sse;
 
 use std::{cell::Cell, fmt, rc::Rc, sync::atomic::Ordering};
 
-use actix_mcp_router::{call::Bearings, era, jsonrpc::ErrorId, peer::Principal};
+use actix_mcp_router::{
+    Principal,
+    internal::{Bearings, ErrorId, era},
+};
 use actix_web::{
     HttpRequest, HttpResponse, Scope,
     http::{Method, header::AUTHORIZATION},
     web,
 };
 
-pub(crate) use self::options::HttpOptions;
 use self::refusal::{Refusal, Refused};
 pub use self::{
-    options::NotAllowable,
+    options::{FindPrincipal, HttpLimits, HttpOptions, NotAllowable},
     ready::http_server,
     sockets::{SocketOptions, listener, on_connect},
 };
-use crate::server::Server;
+use crate::backend::Backend;
 
 /// One worker's end of the endpoint.
 struct Endpoint {
-    server: Server,
+    server: Backend,
     /// The first request of a worker looks for values that handlers need and nobody gave.
     checked: Cell<bool>,
 }
 
-impl Server {
-    /// The endpoint as an actix-web scope, to be mounted in any `App`, under any prefix and behind any middleware.
-    ///
-    /// Both the path and the path with a slash at its end are served, whichever is given. A scope at `""` or `/` takes what
-    /// comes after it in the `App`, as any scope there does: put it last. Call it in the application's factory: each worker
-    /// has a scope of its own, and all have the same sessions.
-    ///
-    /// Middleware around the scope sees each request first. A browser sends a preflight (`OPTIONS`) without
-    /// `Authorization`, so middleware that authenticates would refuse it, and with it every page. Mount the scope for it a
-    /// second time, in front and without the middleware; there it reaches no session and no tool:
-    ///
-    /// ```
-    /// # mod actix_mcp { pub use actix_mcp_transports::server::Server; }
-    /// use actix_mcp::Server;
-    /// use actix_web::{App, guard, middleware};
-    /// # fn app(server: Server) {
-    /// # let authentication = middleware::DefaultHeaders::new();
-    ///
-    /// App::new()
-    ///     .service(server.scope("/mcp").guard(guard::Options()))
-    ///     .service(server.scope("/mcp").wrap(authentication))
-    /// # ;
-    /// # }
-    /// ```
-    ///
-    /// To a preflight of an allowed origin the answer allows every header that it asks for, within bounds: 64 names, and
-    /// 4 KiB of them.
-    ///
-    /// A body that is labelled as compressed is refused with 415. Middleware that decodes bodies must remove
-    /// `Content-Encoding`.
+impl Backend {
+    /// The endpoint as an actix-web scope. Both the path and the path with a slash at its end are served, whichever is given.
+    /// Each worker has a scope of its own, and all have the same sessions.
     #[must_use]
     pub fn scope(&self, path: &str) -> Scope {
         let path = path.trim_matches('/');
@@ -100,7 +75,7 @@ impl Server {
 
 impl Endpoint {
     fn options(&self) -> &HttpOptions {
-        self.server.http()
+        &self.server.http
     }
 
     async fn serve(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
@@ -130,7 +105,7 @@ impl Endpoint {
     fn no_id(&self, request: &HttpRequest) -> ErrorId<'static> {
         let id = headers::single(request, &headers::SESSION_ID).ok().flatten();
         let principal = self.principal(request);
-        let session = id.and_then(|id| self.server.sessions().get(id, principal.as_ref()));
+        let session = id.and_then(|id| self.server.sessions.get(id, principal.as_ref()));
         session.map_or(ErrorId::Absent, |session| era::unreadable_id(session.peer.revision))
     }
 
@@ -144,7 +119,7 @@ impl Endpoint {
                 self.post(request, accepts, body).await
             }
             // there is no session to listen to, and none to end
-            _ if !self.server.router().eras().serve_legacy() => Err(Refusal::only_post().into()),
+            _ if !self.server.router.eras().serve_legacy() => Err(Refusal::only_post().into()),
             Method::GET => {
                 headers::accepts_events(request)?;
                 self.get(request).await
@@ -175,7 +150,7 @@ impl Endpoint {
         } else if request.headers().contains_key(AUTHORIZATION) && !known.swap(true, Ordering::Relaxed) {
             log::warn!(
                 "requests carry `Authorization` and none has a principal: sessions are bound to nobody, so that whoever \
-                 knows the id of one can use it; put a `Principal` into the request, or see `Server::principal`"
+                 knows the id of one can use it; put a `Principal` into the request, or see `ServerBuilder::principal`"
             );
         }
     }
@@ -186,7 +161,7 @@ impl Endpoint {
         if self.checked.replace(true) {
             return Ok(());
         }
-        let missing = self.server.router().missing_data_for(request);
+        let missing = self.server.router.missing_data_for(request);
         for (name, missing) in &missing {
             log::error!("`{name}` needs web::Data<{missing}>, which neither the App nor the server has");
         }

@@ -5,14 +5,8 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_mcp_router::{
-    dispatch::Method,
-    era::{Feature, Revision},
-    error::McpError,
-    jsonrpc::{Incoming, Malformed, Request},
-    metadata::Claim,
-    mirror::check_version,
-    peer::Peer,
-    router::Router,
+    McpError, Peer, Revision,
+    internal::{Claim, Feature, Incoming, Malformed, Method, Request, Router, check_version},
 };
 use actix_mcp_session::{
     exchange::Exchange,
@@ -41,7 +35,7 @@ impl Endpoint {
     /// Whether a message speaks for itself. Whatever an `initialize` on the same connection said is not asked.
     // MCP 2026-07-28 basic/versioning, Backward Compatibility with Initialization-Based Versions
     pub(super) fn is_modern(&self, request: &HttpRequest, message: &Incoming) -> bool {
-        let eras = self.server.router().eras();
+        let eras = self.server.router.eras();
         if !eras.serve_modern() {
             return false;
         }
@@ -85,7 +79,7 @@ impl Endpoint {
         }
         .map_err(|refused| Box::new(refused.of(Some(&id))))?;
         let silence = self.silence(request, &message);
-        let (sessions, router, limits) = (self.server.sessions(), self.server.router(), self.server.limits());
+        let (sessions, router, limits) = (&self.server.sessions, &self.server.router, &self.server.limits);
         let bearings = self.bearings(request);
         let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings)
             .map_err(|full| Refusal::full(full).of(Some(&id)))?;
@@ -122,7 +116,7 @@ impl Endpoint {
     /// How long a stream may be silent. Over HTTP/2 only a write finds out that its client has gone, and what a call does is
     /// to end within a second then. Where a client takes JSON only, [`JsonBody`] sees to that.
     fn silence(&self, request: &HttpRequest, message: &Request) -> Duration {
-        let most = self.options().keep_alive;
+        let most = self.options().keep_alive();
         let lasts = Method::of(&message.method) == Some(Method::Listen);
         if request.version() == Version::HTTP_2 && !lasts { most.min(NOTICED_WITHIN) } else { most }
     }
@@ -130,7 +124,7 @@ impl Endpoint {
     /// Checks what a request says of itself, in the order in which it is refused.
     fn check(&self, request: &HttpRequest, message: &Request) -> Result<Peer, Refused> {
         let refuse = |error| Box::new(Refusal::modern(error, &message.id));
-        let router = self.server.router();
+        let router = &self.server.router;
         let claim = Claim::required(message, router).map_err(refuse)?;
         let version = claim.version().map_err(refuse)?;
         let field = |name: &str| headers::field(request, name);

@@ -46,7 +46,9 @@ impl Origin {
     /// Reads `scheme://host[:port]`, of any scheme.
     fn parse(text: &str) -> Result<Self, Why> {
         if text.eq_ignore_ascii_case("null") {
-            return Err("`null` names no page, as any page can send it; see `Server::allow_any_origin`");
+            return Err(
+                "`null` names no page, as any page can send it; see `ServerBuilder::allow_any_origin`",
+            );
         }
         let (scheme, authority) =
             text.split_once("://").ok_or("write scheme://host or scheme://host:port")?;
@@ -186,7 +188,9 @@ impl Allowed {
         match origin {
             Some(origin) if another.is_some() || !self.takes_origin(origin) => {
                 let origins = shown(request.headers().get_all(ORIGIN).map(HeaderValue::as_bytes));
-                log::warn!("refused a request of the Origin {origins}; `Server::allow_origin` allows one");
+                log::warn!(
+                    "refused a request of the Origin {origins}; `ServerBuilder::allow_origin` allows one"
+                );
                 Err(Refusal::forbidden("`Origin` is not allowed").into())
             }
             origin => Ok(origin.cloned()),
@@ -201,7 +205,7 @@ impl Allowed {
         let target = request.uri().authority().map(|target| target.as_str().as_bytes());
         let hosts =
             shown(target.into_iter().chain(request.headers().get_all(HOST).map(HeaderValue::as_bytes)));
-        log::warn!("refused a request for the Host {hosts}; `Server::allow_host` allows one");
+        log::warn!("refused a request for the Host {hosts}; `ServerBuilder::allow_host` allows one");
         Err(Refusal::forbidden("`Host` is not allowed").into())
     }
 

@@ -2,11 +2,8 @@
 
 use actix::Addr;
 use actix_mcp_router::{
-    dispatch::Method,
-    era::Feature,
-    error::McpError,
-    id::RequestId,
-    jsonrpc::{self, Incoming, Malformed, Payload, Request, Response},
+    McpError, RequestId,
+    internal::{Feature, Incoming, Malformed, Method, Payload, Request, Response, jsonrpc},
 };
 use actix_mcp_session::{
     reply_to::{Accepts, Batch, Disposition, HttpReply, ReplyTo, ResponseHead},
@@ -31,7 +28,7 @@ impl Endpoint {
         accepts: Accepts,
         body: Bytes,
     ) -> Result<HttpResponse, Refused> {
-        let payload = jsonrpc::read(body, self.server.router().limits()).map_err(|malformed| {
+        let payload = jsonrpc::read(body, self.server.router.limits()).map_err(|malformed| {
             self.refuse_answers(request, &malformed.answers, &malformed.error);
             Refusal::malformed(malformed.error, malformed.id)
         })?;
@@ -50,7 +47,7 @@ impl Endpoint {
         }
         let id = headers::single(request, &headers::SESSION_ID).ok().flatten();
         let principal = self.principal(request);
-        let session = id.and_then(|id| self.server.sessions().get(id, principal.as_ref()));
+        let session = id.and_then(|id| self.server.sessions.get(id, principal.as_ref()));
         let Some(session) = session else { return };
         for id in answers {
             let response = Response { id: id.clone(), result: Err(jsonrpc::unanswered(error)) };
@@ -85,7 +82,7 @@ impl Endpoint {
                 Ok(self.deliver(&session, request, accepts, message).await)
             }
             Payload::Batch(messages) => {
-                modern::refuse_batch(self.server.router(), request)?;
+                modern::refuse_batch(&self.server.router, request)?;
                 let session = self.session(request)?;
                 self.deliver_batch(&session, request, accepts, messages).await
             }
@@ -98,7 +95,7 @@ impl Endpoint {
         let id = headers::single(request, &headers::SESSION_ID)?
             .ok_or_else(|| Refusal::bad("`Mcp-Session-Id` is missing: send `initialize` first"))?;
         let principal = self.principal(request);
-        let session = self.server.sessions().get(id, principal.as_ref()).ok_or_else(Refusal::no_session)?;
+        let session = self.server.sessions.get(id, principal.as_ref()).ok_or_else(Refusal::no_session)?;
         headers::protocol_version(request)?;
         Ok(session)
     }
@@ -148,7 +145,7 @@ impl Endpoint {
         message: Request,
         reply_to: ReplyTo,
     ) {
-        let (router, sessions) = (self.server.router(), self.server.sessions());
+        let (router, sessions) = (&self.server.router, &self.server.sessions);
         task::serve(session, router, sessions, message, reply_to, self.bearings(request));
     }
 
@@ -164,16 +161,16 @@ impl Endpoint {
     ) -> Result<HttpResponse, Refused> {
         let principal = self.principal(request);
         let id = headers::single(request, &headers::SESSION_ID)?;
-        if let Some(session) = id.and_then(|id| self.server.sessions().get(id, principal.as_ref())) {
+        if let Some(session) = id.and_then(|id| self.server.sessions.get(id, principal.as_ref())) {
             return Ok(self.deliver(&session, request, accepts, Incoming::Request(message)).await);
         }
         if shutdown::is_draining(&self.server) {
             return Err(Refusal::shutting_down().of(Some(&message.id)).into());
         }
         let opening = Opening {
-            router: self.server.router().clone(),
-            sessions: self.server.sessions().clone(),
-            limits: self.server.limits().clone(),
+            router: self.server.router.clone(),
+            sessions: self.server.sessions.clone(),
+            limits: self.server.limits.clone(),
             principal,
             pipe: None,
         };
@@ -217,13 +214,14 @@ impl Endpoint {
         let mut refused = None;
         for message in messages {
             match message {
-                Ok(Incoming::Request(message)) => match modern::refuse_member(self.server.router(), &message)
-                {
-                    Some(malformed) => {
-                        session.addr.do_send(Refuse { malformed, batch: Some(batch.clone()) });
+                Ok(Incoming::Request(message)) => {
+                    match modern::refuse_member(&self.server.router, &message) {
+                        Some(malformed) => {
+                            session.addr.do_send(Refuse { malformed, batch: Some(batch.clone()) });
+                        }
+                        None => self.start(&session.addr, request, message, ReplyTo::Batch(batch.clone())),
                     }
-                    None => self.start(&session.addr, request, message, ReplyTo::Batch(batch.clone())),
-                },
+                }
                 Ok(Incoming::Notification(notification)) => session.addr.do_send(Notified { notification }),
                 Ok(Incoming::Response(response)) => session.addr.do_send(Answered { response }),
                 Err(malformed) if malformed.wants_answer() => {

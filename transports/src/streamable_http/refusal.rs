@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use actix_mcp_router::{
-    error::{ErrorCode, McpError},
-    id::RequestId,
-    jsonrpc::{ErrorId, encode_error},
+    ErrorCode, McpError, RequestId,
+    internal::{ErrorId, encode_error},
 };
 use actix_mcp_session::sessions::Full;
 use actix_web::{

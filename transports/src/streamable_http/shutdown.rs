@@ -8,7 +8,7 @@ use std::{
 use actix_mcp_session::sessions::{Sessions, WeakSessions};
 use futures_util::future::join_all;
 
-use crate::{server::Server, stop};
+use crate::{backend::Backend, stop};
 
 /// The servers that an `App` of this process has a scope of: those that a signal drains. An entry keeps nothing; it goes
 /// when its server has gone and another is mounted.
@@ -22,12 +22,12 @@ struct Mounted {
 }
 
 /// Notes a server whose scope is being mounted at a path.
-pub(super) fn register(server: &Server, path: &str) {
+pub(super) fn register(server: &Backend, path: &str) {
     let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
     servers.retain(|known| !known.sessions.is_gone());
-    let at = servers.iter().position(|known| known.sessions.ptr_eq(server.sessions()));
+    let at = servers.iter().position(|known| known.sessions.ptr_eq(&server.sessions));
     let at = at.unwrap_or_else(|| {
-        let (sessions, drain) = (server.sessions().downgrade(), server.limits().drain);
+        let (sessions, drain) = (server.sessions.downgrade(), server.limits.drain);
         servers.push(Mounted { sessions, drain, paths: Vec::new() });
         servers.len() - 1
     });
@@ -36,13 +36,13 @@ pub(super) fn register(server: &Server, path: &str) {
     {
         paths.push(path.to_owned());
         let shown = if path.is_empty() { "/" } else { path };
-        log::info!("serving MCP over HTTP at {shown}; allowed are {}", server.http().allowed.policy());
+        log::info!("serving MCP over HTTP at {shown}; allowed are {}", server.http.allowed.policy());
     }
 }
 
 /// Whether the server takes no new work.
-pub(super) fn is_draining(server: &Server) -> bool {
-    server.sessions().is_draining()
+pub(super) fn is_draining(server: &Backend) -> bool {
+    server.sessions.is_draining()
 }
 
 /// Resolves when the process is told to stop and every server of it has been drained.
@@ -68,51 +68,40 @@ async fn shut_down(sessions: &Sessions, drain: Duration) {
     sessions.drain(drain).await;
 }
 
-impl Server {
-    /// Stops serving: new work is refused with 503, standalone streams end, running calls have up to the drain time (5 s by
-    /// default) to end. Those that have not are answered with -32603, "the server is shutting down; the call was stopped", and
-    /// named in the log; their handlers are cancelled, and every session is closed. It resolves when clients have read what
-    /// was written for them, after half a second more at the latest. A server that was stopped stays so.
-    ///
-    /// [`http_server`](super::http_server) does this on SIGTERM, SIGINT and SIGHUP. An `HttpServer` of your own is stopped after it,
-    /// and finds no stream open that would keep it from ending:
-    ///
-    /// ```no_run
-    /// # mod actix_mcp { pub use actix_mcp_transports::server::Server; }
-    /// # use actix_mcp::Server;
-    /// # async fn stop(server: Server, handle: actix_web::dev::ServerHandle) {
-    /// server.shutdown().await;
-    /// handle.stop(true).await;
-    /// # }
-    /// ```
-    ///
-    /// A handler that calls this waits for itself, for the whole drain time; let it spawn a task for it.
-    ///
-    /// # Cancellation
-    ///
-    /// If the future is dropped, nothing new is served, and what runs goes on.
+impl Backend {
+    /// Stops serving: nothing new is taken, what runs has the drain time, and every session is closed.
     pub async fn shutdown(&self) {
-        shut_down(self.sessions(), self.limits().drain).await;
+        shut_down(&self.sessions, self.limits.drain).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use actix_mcp_router::internal::Router;
+
     use super::*;
 
     #[test]
     fn a_server_that_was_mounted_once_is_not_kept() {
-        let server = Server::new("short-lived", "1");
-        let sessions = server.sessions().downgrade();
+        let backend = |name: &str| Backend {
+            router: Arc::new(Router::new(name, "1")),
+            sessions: Sessions::default(),
+            limits: Arc::default(),
+            http: Arc::default(),
+        };
+        let server = backend("short-lived");
+        let sessions = server.sessions.downgrade();
         let scopes = [server.scope("/a"), server.scope("/b")];
         let noted = |sessions: &Sessions| {
             let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
             servers.iter().filter(|known| known.sessions.ptr_eq(sessions)).count()
         };
-        assert_eq!(noted(server.sessions()), 1, "a signal would miss it, or drain it twice");
+        assert_eq!(noted(&server.sessions), 1, "a signal would miss it, or drain it twice");
         drop((server, scopes));
         assert!(sessions.is_gone());
-        let next = Server::new("next", "1");
+        let next = backend("next");
         drop(next.scope("/mcp"));
         let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(servers.iter().all(|known| !known.sessions.is_gone()), "its entry is kept");

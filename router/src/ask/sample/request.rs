@@ -19,8 +19,8 @@ use crate::wire::{
 /// results, one for each use. A request that breaks this is [`QuestionError::Malformed`] and is not sent.
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_router::{client::Client, sample}; }
-/// use actix_mcp::{Client, QuestionError, sample::SamplingRequest};
+/// # mod actix_mcp { pub use actix_mcp_router::*; pub use actix_mcp_router as question; }
+/// use actix_mcp::{Client, QuestionError, question::SamplingRequest};
 ///
 /// async fn greet(client: Client) -> Result<String, QuestionError> {
 ///     let answer = client.sample(SamplingRequest::text("hello").max_tokens(10)).await?;

@@ -31,7 +31,7 @@ pub(crate) use whole::rewritten;
 /// A value that is taken from a call: a parameter of a handler.
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_router::{call::Call, error::McpError, extract::FromCall}; }
+/// # mod actix_mcp { pub use actix_mcp_router::*; }
 /// use actix_mcp::{Call, FromCall, McpError};
 ///
 /// /// What the client calls itself.

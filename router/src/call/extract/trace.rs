@@ -16,7 +16,7 @@ use crate::{
 /// be passed on as they are.
 ///
 /// ```
-/// use actix_mcp_router::extract::TraceContext;
+/// use actix_mcp_router::TraceContext;
 ///
 /// async fn tool(trace: TraceContext) {
 ///     for (name, value) in trace.headers() {

@@ -49,7 +49,7 @@ const NAME_BYTES: usize = 8 * 1024;
 /// ("Handlers that compute or block").
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_router::{extract::Args, tool::Tool}; }
+/// # mod actix_mcp { pub use actix_mcp_router::*; }
 /// use actix_mcp::{Args, Tool};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -167,11 +167,8 @@ impl Tool {
     /// A function with `#[tool]` on it is made a `Tool` by [`IntoTool`]:
     ///
     /// ```
-    /// # mod actix_mcp {
-    /// #     pub mod prelude { pub use actix_mcp_router::{client::Client, tool}; }
-    /// #     pub use actix_mcp_router::{elicit, peer::ClientCapability, tool};
-    /// # }
-    /// use actix_mcp::{ClientCapability, QuestionError, prelude::*, tool::IntoTool};
+    /// # mod actix_mcp { pub use actix_mcp_router::*; pub use actix_mcp_router as client; pub use actix_mcp_router as result; }
+    /// use actix_mcp::{Client, QuestionError, client::ClientCapability, result::IntoTool, tool};
     ///
     /// # #[tool(crate = "actix_mcp_router")] /*
     /// #[tool]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use bytes::{Buf, Bytes};
 use bytestring::ByteString;
+use serde::Deserialize;
 use serde::{
     Deserializer,
     de::{IgnoredAny, SeqAccess, Visitor},
@@ -21,23 +22,27 @@ use crate::wire::{
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// How large the parts of a message may be. The size of the whole is the transport's limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How large the parts of a message may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReadLimits {
-    /// Arrays and objects inside each other, the message itself counted.
+    /// Bytes of a line on a byte stream, at most; a longer one is skipped. 16 MiB by default. Over HTTP it is the body that is
+    /// bounded.
+    pub line_bytes: usize,
+    /// Arrays and objects inside each other, at most, the message itself counted. 64 by default.
     pub depth: usize,
-    /// Messages in a batch.
+    /// Messages in a batch, at most. 100 by default.
     pub batch: usize,
-    /// Bytes of a request id that is a string.
+    /// Bytes of a request id that is a string, at most. 8 KiB by default.
     pub id_bytes: usize,
-    /// Bytes of a method, of a tool's or prompt's name, of a URI.
+    /// Bytes of a method, of the name of a tool or prompt, or of a URI, at most. 8 KiB by default.
     pub name_bytes: usize,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { depth: 64, batch: 100, id_bytes: 8 * 1024, name_bytes: 8 * 1024 }
+        Self { line_bytes: 16 * 1024 * 1024, depth: 64, batch: 100, id_bytes: 8 * 1024, name_bytes: 8 * 1024 }
     }
 }
 

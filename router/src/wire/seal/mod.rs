@@ -20,6 +20,7 @@ use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::wire::{error::McpError, principal::Principal};
@@ -37,7 +38,7 @@ const SECRET: usize = 32; // bytes of a secret text that need no warning
 /// that can be guessed makes a key that can be guessed). A text of fewer than 32 bytes is taken, with a warning in the log.
 ///
 /// ```
-/// # use actix_mcp_router::seal::StateKey;
+/// # use actix_mcp_router::StateKey;
 /// let key = StateKey::from([7; 32]);
 /// let other = StateKey::from("a secret of 32 bytes or more, from the environment");
 /// assert_eq!(format!("{key:?} {other:?}"), "StateKey(..) StateKey(..)");
@@ -77,13 +78,16 @@ impl fmt::Debug for StateKey {
 }
 
 /// How large a `requestState` may be, and how long it is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct StateLimits {
     /// Bytes of one that we send; a call whose answers and steps need more fails. 16 KiB by default.
     pub sent: usize,
     /// Bytes of one that we look at. 64 KiB by default.
     pub accepted: usize,
     /// How long after it was sent a retry may come. 10 min by default; whole seconds count.
+    #[serde(with = "humantime_serde")]
     pub life: Duration,
 }
 
@@ -132,7 +136,7 @@ impl Seal {
         let keys: Vec<_> = keys.into_iter().collect();
         if keys.iter().any(|key| key.is_short) {
             log::warn!(
-                "`Server::state_keys`: a secret has fewer than {SECRET} bytes; who guesses it can forge a `requestState`"
+                "`ServerBuilder::state_keys`: a secret has fewer than {SECRET} bytes; who guesses it can forge a `requestState`"
             );
         }
         let ring: Vec<_> = keys.iter().map(|key| XChaCha20Poly1305::new(&key.key.into())).collect();
@@ -198,7 +202,7 @@ impl Seal {
         Some(self.ring.get_or_init(|| {
             log::info!(
                 "`requestState` is sealed with a key of this process: no other process, and none after it, can serve a \
-                 retry; several need a common key (`Server::state_keys`)"
+                 retry; several need a common key (`ServerBuilder::state_keys`)"
             );
             vec![XChaCha20Poly1305::new(&key.into())]
         }))

@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::QUIET;
-use crate::server::Server;
+use crate::Server;
 
 const BUFFER: usize = 64 * 1024; // bytes
 /// A message that has not come by then never will. Costs nothing on a paused clock.

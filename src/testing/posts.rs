@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use actix::Addr;
 use actix_mcp_router::{
-    call::Bearings,
-    jsonrpc::{Incoming, Payload, read},
-    metadata::Claim,
-    peer::Principal,
-    router::Router,
+    Principal,
+    internal::{Bearings, Claim, Incoming, Payload, Router, read},
 };
 use actix_mcp_session::{
     queue::Source,
@@ -23,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::QUIET;
-use crate::server::Server;
+use crate::Server;
 
 /// A client of one session that sends every request in its own exchange.
 ///
@@ -85,14 +82,14 @@ impl Posts {
     /// The session's, at the limit of sessions.
     pub fn try_open(server: &Server, principal: Option<Principal>) -> Result<Self, OpenError> {
         let opening = Opening {
-            router: server.router().clone(),
-            sessions: server.sessions().clone(),
-            limits: server.limits().clone(),
+            router: server.backend.router.clone(),
+            sessions: server.backend.sessions.clone(),
+            limits: server.backend.limits.clone(),
             principal: principal.clone(),
             pipe: None,
         };
         let (session, id) = SessionActor::open(opening)?;
-        let (sessions, router) = (server.sessions().clone(), server.router().clone());
+        let (sessions, router) = (server.backend.sessions.clone(), server.backend.router.clone());
         Ok(Self { session, id, sessions, router, principal })
     }
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use actix_mcp_router::{
-    call::{Call, Origin},
-    data::DataMap,
-    peer::{Peer, Principal},
+    Call, Peer, Principal,
+    internal::{DataMap, Origin},
 };
 use actix_web::HttpRequest;
 use serde_json::Value;
@@ -17,10 +16,6 @@ use serde_json::Value;
 /// `Unsupported`. A test that answers questions connects a [`Pipe`](super::Pipe).
 ///
 /// ```
-/// # mod actix_mcp {
-/// #     pub use actix_mcp_router::{call::Call, error::McpError, extract::FromCall, peer::Principal};
-/// #     pub use actix_mcp_transports::testing;
-/// # }
 /// # mod actix_web { pub use actix_rt::main as test; }
 /// use actix_mcp::{Call, FromCall, McpError, Principal, testing::TestCall};
 ///
@@ -72,7 +67,7 @@ impl TestCall {
         self
     }
 
-    /// A value that `web::Data<T>` extracts, as `Server::data` gives it.
+    /// A value that `web::Data<T>` extracts, as `ServerBuilder::data` gives it.
     #[must_use]
     pub fn data<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.data.insert(Arc::new(value));

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::{Value, json};
 
 use super::{Pipe, contains};
-use crate::server::Server;
+use crate::Server;
 
 /// Plays a script against a server. The clock must be paused.
 ///
