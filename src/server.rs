@@ -33,7 +33,6 @@ pub struct Server {
 
 impl Server {
     /// Begins a server of this name and version, which clients see.
-    #[must_use]
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ServerBuilder {
         ServerBuilder::new(name.into(), version.into())
     }
