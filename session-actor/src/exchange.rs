@@ -42,10 +42,10 @@ use crate::{
     budget::{ByteBudget, no_room},
     hub::{Full, Hub, ShutdownStage},
     limits::Limits,
-    listen::{self, Place},
+    listen::{self, ListenPermit},
     queue::{Backlog, Frame, Sink, queue},
-    reply_to::{Accepts, Disposition, ResponseHead, event},
-    session::{SessionHandle, refused, stopped},
+    reply_to::{Accepts, Disposition, ResponseHead, error_reply, event},
+    session::{SessionHandle, stopped},
     sessions::Sessions,
     stats::{Counted, Counter, Stats},
 };
@@ -95,7 +95,7 @@ impl Exchange {
         bearings: Bearings,
     ) -> Result<Self, Full> {
         let hub = sessions.hub();
-        let listens = Place::of(hub, limits, &request, &peer)?;
+        let listens = ListenPermit::of(hub, limits, &request, &peer)?;
         let stats = hub.stats();
         let output = Arc::new(Output::new(limits, stats.clone(), accepts.events()));
         let cancelled = Cancelled::default();
@@ -107,14 +107,14 @@ impl Exchange {
             principal: bearings.principal,
             http: bearings.http,
         };
-        // nothing of an author's runs in a request to listen, and its place is counted
+        // nothing of an author's runs in a request to listen, and its permit is counted
         let counted = match &listens {
             Some(_) => None,
             None => Some((hub.count_exchange()?, stats.count(Counter::InFlight))),
         };
         let future = match listens {
             // of its own size: thousands may be open
-            Some(place) => listen::serve(place, router, request, origin),
+            Some(permit) => listen::serve(permit, router, request, origin),
             None => router.dispatch(request, origin).boxed_local(),
         };
         let handler = CallFuture {
@@ -201,7 +201,7 @@ struct Cut {
 impl Cut {
     fn reply(&self) -> Reply {
         log::warn!(request:% = self.id; "the server is shutting down: stopped {}", self.target);
-        refused(&self.id, &stopped())
+        error_reply(&self.id, &stopped())
     }
 }
 
@@ -288,13 +288,13 @@ impl Drop for CallFuture {
         if !self.cancelled.is_listening() {
             return;
         }
-        let Some(place) = self.hub.grace() else { return };
+        let Some(permit) = self.hub.grace() else { return };
         let (counted, grace) = (self.counted.take(), self.grace);
         let clean_up = async move {
             if timeout(grace, future).await.is_err() {
                 log::debug!("a cancelled call used up its grace of {grace:?}");
             }
-            drop((counted, place));
+            drop((counted, permit));
         };
         actix_rt::spawn(clean_up.in_current_span());
     }

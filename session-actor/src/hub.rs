@@ -139,13 +139,13 @@ impl<S> Hub<S> {
         self.stats.count_below(counter, limit).ok_or(Full { what, limit })
     }
 
-    /// A place for an exchange that was cancelled and cleans up; `None` if too many do.
+    /// A permit for an exchange that was cancelled and cleans up; `None` if too many do.
     pub(crate) fn grace(&self) -> Option<OwnedSemaphorePermit> {
-        let place = self.graces.clone().try_acquire_owned().ok();
-        if place.is_none() {
+        let permit = self.graces.clone().try_acquire_owned().ok();
+        if permit.is_none() {
             log::warn!("a cancelled call has no grace: too many have (the limit is {MAX_GRACES})");
         }
-        place
+        permit
     }
 
     /// Whether the server shuts down.

@@ -44,13 +44,13 @@
 
 pub mod budget;
 pub mod bus;
+mod changes;
 pub mod exchange;
 mod hub;
 pub mod limits;
 mod link;
 pub mod listen;
 mod listeners;
-mod noted;
 pub mod queue;
 mod registry;
 pub mod replay;

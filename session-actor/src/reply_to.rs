@@ -1,7 +1,6 @@
 //! Where the answer to a request goes, and what it is there: a message, a stream of events, or nothing.
 //!
-//! It never decides which; it is told by the session, or by the exchange. What both of them frame as an event is framed
-//! here.
+//! Nothing is decided here: the session or the exchange says which. Whatever they send as an event is framed here.
 //!
 //! **Invariant:** a [`ReplyTo`] is owned by one call and consumed by its one answer; nothing else can write to it.
 //!
@@ -12,7 +11,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use actix_mcp_router::error::ErrorCode;
+use actix_mcp_router::{
+    dispatch::Reply,
+    error::{ErrorCode, McpError},
+    id::RequestId,
+    jsonrpc::{ErrorId, encode_error},
+};
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::sync::oneshot;
 
@@ -101,6 +105,11 @@ pub fn event(json: &[u8]) -> Bytes {
     let mut event = BytesMut::with_capacity(json.len() + 23);
     put_event(&mut event, None, json);
     event.freeze()
+}
+
+/// An error as an answer.
+pub(crate) fn error_reply(id: &RequestId, error: &McpError) -> Reply {
+    Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
 }
 
 /// What became of a request, as far as a status line can say it.

@@ -105,7 +105,7 @@ impl Sessions {
     fn tell(&self, change: &Change) {
         let change = change.normal();
         self.0.listeners().tell(&change);
-        for session in self.addrs(|session| session.noted.note(&change)) {
+        for session in self.addrs(|session| session.changes.note(&change)) {
             session.do_send(Changed);
         }
     }

@@ -19,7 +19,7 @@ use tokio::{sync::oneshot, task::coop::unconstrained};
 use tracing::{Instrument, Span};
 
 use crate::{
-    listen::{self, Place},
+    listen::{self, ListenPermit},
     reply_to::ReplyTo,
     session::{Admission, Admit, Running, SessionActor},
     sessions::Sessions,
@@ -31,10 +31,10 @@ pub(crate) fn work(
     router: &Arc<Router>,
     request: Request,
     origin: Origin,
-    listens: Option<Place>,
+    listens: Option<ListenPermit>,
 ) -> impl Future<Output = Reply> + use<> + 'static {
     match listens {
-        Some(place) => Either::Left(listen::serve(place, router, request, origin)),
+        Some(permit) => Either::Left(listen::serve(permit, router, request, origin)),
         None => Either::Right(router.dispatch(request, origin)),
     }
 }

@@ -15,10 +15,10 @@ use actix_mcp_router::{
 };
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Kept, Running, SessionActor, report::Report};
+use super::{CallEntry, Running, SessionActor, report::Report};
 use crate::{
     link::{CallEnd, CallLink, StreamRoom},
-    listen::Place,
+    listen::ListenPermit,
     reply_to::{Disposition, ReplyTo},
     token::Token,
 };
@@ -53,8 +53,8 @@ pub struct Admission {
     pub link: Arc<dyn Link>,
     /// After what silence the answer becomes a stream; `None` where it cannot.
     pub stream_after: Option<Duration>,
-    /// Its place, where it is a request to listen.
-    pub(crate) listens: Option<Place>,
+    /// Its permit, where it is a request to listen.
+    pub(crate) listens: Option<ListenPermit>,
     /// Reports the call's end, even if nobody takes the admission.
     pub(crate) report: Report,
 }
@@ -137,7 +137,7 @@ impl SessionActor {
             None => StreamRoom::of_call(&self.state.limits, self.hub.stats().clone()),
         };
         let session = self.address.clone();
-        let listens = match Place::of(&self.hub, &self.state.limits, &request, &peer) {
+        let listens = match ListenPermit::of(&self.hub, &self.state.limits, &request, &peer) {
             Ok(listens) => listens,
             Err(too_many) => {
                 let error = McpError::new(ErrorCode::INTERNAL_ERROR, too_many.to_string());
@@ -149,9 +149,9 @@ impl SessionActor {
             Err(refused) => return self.refuse_call(refused, reply_to, &request.id),
         };
         let link = Arc::new(CallLink::new(admitted.token(), session.clone(), room));
-        let heard = listens.as_ref().map(|place| place.heard().clone());
+        let listener = listens.as_ref().map(|permit| permit.listener().clone());
         let (reply_to, target) = (Some(reply_to), Target::of(&request));
-        let kept = Kept { running, reply_to, target, link: CallEnd(link.clone()), heard };
+        let kept = CallEntry { running, reply_to, target, link: CallEnd(link.clone()), listener };
         let call = admitted.fill(kept);
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);

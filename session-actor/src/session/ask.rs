@@ -42,7 +42,7 @@ impl Handler<Ask> for SessionActor {
             .unwrap_or(self.state.limits.client_request_timeout)
             .min(MAX_CLIENT_REQUEST_TIMEOUT);
         let due = Instant::now() + timeout;
-        let id = match self.state.ask(state::Ask { call, nth, due, reply }) {
+        let id = match self.state.ask(state::ClientRequest { call, nth, due, reply }) {
             Ok(id) => id,
             Err((ask, error)) => {
                 log::warn!(session = self.short(), generation = call.generation(); "asked nothing: {error}");

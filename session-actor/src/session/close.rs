@@ -7,9 +7,9 @@ use actix_mcp_router::error::{ErrorCode, McpError};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 
-use super::{Kept, Running, SessionActor, finish::refused, streams::RETRY};
+use super::{CallEntry, Running, SessionActor, streams::RETRY};
 use crate::{
-    reply_to::{ReplyTo, ResponseHead},
+    reply_to::{ReplyTo, ResponseHead, error_reply},
     stream::Retry,
     token::Token,
 };
@@ -47,7 +47,7 @@ impl Handler<Stop> for SessionActor {
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
         for call in self.state.calls_in_flight() {
             self.log_stopped(call);
-            if let Some(running) = self.finish(call, |id| refused(id, &stopped())) {
+            if let Some(running) = self.finish(call, |id| error_reply(id, &stopped())) {
                 self.cancel_task(running, Some(SHUTTING_DOWN.to_owned()));
             }
         }
@@ -77,7 +77,7 @@ impl SessionActor {
         }
         let limit = self.state.limits.in_flight;
         let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
-        let Ok(place) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
+        let Ok(permit) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
             log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
             return false;
         };
@@ -88,7 +88,7 @@ impl SessionActor {
             if !running.abort.is_finished() {
                 log::debug!("a cancelled call used up its grace of {grace:?}");
             }
-            drop((running, place));
+            drop((running, permit));
         };
         actix_rt::spawn(over.instrument(span));
         true
@@ -98,7 +98,7 @@ impl SessionActor {
     pub(super) fn close(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
-        for (_, Kept { running, reply_to, link, .. }) in calls {
+        for (_, CallEntry { running, reply_to, link, .. }) in calls {
             drop(link);
             if let Some(ReplyTo::Http(reply)) = reply_to {
                 // the client may have gone, and then nobody waits
@@ -146,8 +146,8 @@ impl Handler<Drain> for SessionActor {
             reader.stream.do_send(Retry { after: RETRY });
             // ends with its reader, which is dropped here
         }
-        for heard in self.state.calls().filter_map(|kept| kept.heard.as_ref()) {
-            heard.end();
+        for listener in self.state.calls().filter_map(|kept| kept.listener.as_ref()) {
+            listener.end();
         }
         if drain.input_closed {
             self.input_closed = true;

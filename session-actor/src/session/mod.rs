@@ -38,6 +38,7 @@ use tokio::{
 };
 use tracing::Span;
 
+pub(crate) use self::close::stopped;
 pub use self::{
     admit::{Admission, Admit, Batching},
     answered::Answered,
@@ -49,13 +50,12 @@ pub use self::{
     refuse::Refuse,
     streams::{NoStream, NotResumed, OpenStream, Resume, StartStream},
 };
-pub(crate) use self::{close::stopped, finish::refused};
 use crate::{
     budget::ByteBudget,
+    changes::SessionChanges,
     hub::Hub,
     link::CallEnd,
-    listeners::Heard,
-    noted::Noted,
+    listeners::Listener,
     queue::{Frame, Sink},
     registry::{Registered, short},
     reply_to::ReplyTo,
@@ -70,7 +70,7 @@ pub struct SessionActor {
     /// What the server offers; shared by all sessions.
     router: Arc<Router>,
     /// All rules. Only this actor touches it.
-    state: SessionState<Kept, Reader>,
+    state: SessionState<CallEntry, Reader>,
     /// The client, from the answer to `initialize` on.
     peer: Option<Arc<Peer>>,
     /// The one stream of a session over a byte stream; `None` over HTTP.
@@ -86,7 +86,7 @@ pub struct SessionActor {
     /// Its entry in the registry, from `initialize` on.
     registered: Option<Registered<SessionHandle>>,
     /// Where the registry leaves what has changed.
-    noted: Arc<Noted>,
+    changes: Arc<SessionChanges>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<Held>,
     /// Cancelled calls that clean up, by the token they had; an entry goes when its task reports its end. A drain waits for
@@ -123,11 +123,11 @@ pub struct SessionHandle {
     pub peer: Arc<Peer>,
     /// Who opened it.
     pub principal: Option<Principal>,
-    pub(crate) noted: Arc<Noted>,
+    pub(crate) changes: Arc<SessionChanges>,
 }
 
 /// What the session keeps for a call in flight.
-pub(crate) struct Kept {
+pub(crate) struct CallEntry {
     /// Stops its task.
     running: Running,
     /// Where its answer goes; `None` once it has a stream of its own, whose reader the state knows.
@@ -137,7 +137,7 @@ pub(crate) struct Kept {
     /// Its way back, shared with its handler.
     link: CallEnd,
     /// What it hears, where it is a request to listen.
-    heard: Option<Arc<Heard>>,
+    listener: Option<Arc<Listener>>,
 }
 
 /// A call's task, as its session holds it. Dropping it, also with a session that panics, stops the task.

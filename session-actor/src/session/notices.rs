@@ -21,7 +21,7 @@ impl Handler<Changed> for SessionActor {
 
     fn handle(&mut self, _: Changed, ctx: &mut Self::Context) {
         let mut concerned = false;
-        for change in self.noted.take() {
+        for change in self.changes.take() {
             concerned |= self.state.changed(change);
         }
         if concerned && self.hears_notices() {

@@ -7,7 +7,7 @@ use actix_mcp_router::{cancelled::Cancellation, jsonrpc::Notification};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::{Kept, SessionActor};
+use super::{CallEntry, SessionActor};
 use crate::{
     reply_to::{ReplyTo, ResponseHead},
     state::Phase,
@@ -61,7 +61,7 @@ impl SessionActor {
         self.flush_outbox(call);
         self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
-        let Kept { running, reply_to, link, .. } = taken.kept;
+        let CallEntry { running, reply_to, link, .. } = taken.kept;
         drop(link);
         match reply_to {
             // the client may have gone, and then nobody waits

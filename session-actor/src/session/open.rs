@@ -63,7 +63,7 @@ impl SessionActor {
             principal: opening.principal,
             hub: opening.sessions.hub().clone(),
             registered: None,
-            noted: Arc::default(),
+            changes: Arc::default(),
             held: Vec::new(),
             cleaning: HashSet::new(),
             ask_timer: None,

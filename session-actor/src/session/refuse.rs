@@ -18,7 +18,7 @@ use super::SessionActor;
 use crate::{
     queue::Frame,
     reply_to::{Batch, Disposition, ReplyTo, ResponseHead},
-    state::Refused,
+    state::NotAdmitted,
 };
 
 impl SessionActor {
@@ -90,11 +90,11 @@ impl SessionActor {
     }
 
     /// Refuses a call that the rules do not admit.
-    pub(super) fn refuse_call(&self, refused: Refused, reply_to: ReplyTo, id: &RequestId) {
+    pub(super) fn refuse_call(&self, refused: NotAdmitted, reply_to: ReplyTo, id: &RequestId) {
         let (message, disposition) = match refused {
-            Refused::Duplicate => return self.refuse_duplicate(reply_to, id),
-            Refused::Draining => ("the server is shutting down".to_owned(), Disposition::Draining),
-            Refused::Full => {
+            NotAdmitted::Duplicate => return self.refuse_duplicate(reply_to, id),
+            NotAdmitted::Draining => ("the server is shutting down".to_owned(), Disposition::Draining),
+            NotAdmitted::Full => {
                 let limit = self.state.limits.in_flight;
                 (format!("too many requests are in flight (the limit is {limit})"), Disposition::Full)
             }

@@ -12,8 +12,8 @@
 //!
 //! Read next: `calls` and `streams` (the rules), `in_flight` (the map), `replay` (the ring), `session/` (the actor).
 
-mod asks;
 mod calls;
+mod client_requests;
 mod in_flight;
 mod notices;
 mod owed;
@@ -22,17 +22,18 @@ mod streams;
 mod tests;
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::Arc,
 };
 
-use actix_mcp_router::{change::Change, id::RequestId};
+use actix_mcp_router::id::RequestId;
 use bytestring::ByteString;
 use tokio::time::Instant;
 
-pub(crate) use self::{asks::Ask, calls::Refused};
-use self::{asks::Asks, in_flight::InFlight, owed::Owed};
+pub(crate) use self::{calls::NotAdmitted, client_requests::ClientRequest};
+use self::{client_requests::ClientRequests, in_flight::InFlight, owed::Owed};
 use crate::{
+    changes::PendingChanges,
     limits::Limits,
     replay::Replay,
     stats::Counted,
@@ -67,18 +68,18 @@ pub(crate) struct SessionState<C, R> {
     draining: bool,
     generations: Generations,
     in_flight: InFlight<Call<C>>,
-    /// Ids that are in flight no more, and whose batch is.
+    /// Ids that are no longer in flight, but whose batch is.
     owed: Owed,
     /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
     readers: Slots<Reader<R>>,
-    /// Standalone streams whose reader has gone, oldest first: number and events so far. As many as may be open; a client
-    /// that comes back to one goes on with it, although it has missed nothing.
+    /// Standalone streams whose reader has gone, oldest first, each with how many events it has had. As many as may
+    /// be open; a client that resumes one goes on with it, although it has missed nothing.
     parked: VecDeque<(u64, u64)>,
-    asks: Asks,
+    client_requests: ClientRequests,
     replay: Replay,
     /// By the normal form of the URI.
     subscriptions: HashMap<ByteString, Subscription>,
-    notices: BTreeSet<Change>,
+    notices: PendingChanges,
     /// When something last happened; the idle clock starts here.
     touched: Instant,
 }
@@ -90,10 +91,10 @@ struct Call<C> {
     track: Option<Track>,
 }
 
-/// A stream as its call knows it: its number stays, its reader may change.
+/// A stream as its call knows it. The stream keeps its generation; its reader may change.
 #[derive(Clone, Copy, Debug)]
 struct Track {
-    number: u64,
+    stream: u64,
     /// Events so far, the priming event included: the next event's place.
     sent: u64,
     reader: Option<Token>,
@@ -104,7 +105,7 @@ struct Reader<R> {
     handle: R,
     /// The call whose stream this is; `None` for a standalone stream.
     call: Option<Token>,
-    number: u64,
+    stream: u64,
     /// Events so far, on a standalone stream; a call's are counted in its `Track`.
     sent: u64,
 }
@@ -120,10 +121,10 @@ impl<C, R> SessionState<C, R> {
             owed: Owed::default(),
             readers: Slots::default(),
             parked: VecDeque::new(),
-            asks: Asks::default(),
+            client_requests: ClientRequests::default(),
             replay: Replay::new(limits.replay),
             subscriptions: HashMap::new(),
-            notices: BTreeSet::new(),
+            notices: PendingChanges::default(),
             touched: now,
             limits,
         }
@@ -140,7 +141,7 @@ impl<C, R> SessionState<C, R> {
     /// Takes everything, at the session's end.
     pub(crate) fn close(&mut self) -> (Vec<(RequestId, C)>, Vec<R>) {
         self.draining = true;
-        self.asks.clear();
+        self.client_requests.clear();
         self.owed.clear();
         self.replay.clear();
         self.subscriptions.clear();

@@ -41,7 +41,7 @@ impl<C, R> SessionState<C, R> {
         {
             return false;
         }
-        self.notices.insert(change);
+        self.notices.note(change);
         true
     }
 
@@ -52,7 +52,7 @@ impl<C, R> SessionState<C, R> {
 
     /// Puts back a notice that found no stream.
     pub(crate) fn put_back(&mut self, change: Change) {
-        self.notices.insert(change);
+        self.notices.note(change);
     }
 
     pub(crate) fn has_notices(&self) -> bool {

@@ -13,7 +13,7 @@ use crate::token::Token;
 
 /// Who waits for the answer to one request of ours.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct ClientRequest {
     /// The call that asked.
     pub(crate) call: Token,
     /// Which of the call's questions this is.
@@ -26,21 +26,21 @@ pub(crate) struct Ask {
 
 /// The open asks of one session, by the id that went out.
 #[derive(Debug, Default)]
-pub(crate) struct Asks {
-    open: HashMap<i64, Ask>,
+pub(crate) struct ClientRequests {
+    open: HashMap<i64, ClientRequest>,
     last: i64,
 }
 
-impl Asks {
+impl ClientRequests {
     /// Opens an ask; the id is for the wire.
-    pub(crate) fn open(&mut self, ask: Ask) -> i64 {
+    pub(crate) fn open(&mut self, ask: ClientRequest) -> i64 {
         self.last += 1;
         self.open.insert(self.last, ask);
         self.last
     }
 
     /// Takes the ask that went out under this id.
-    pub(crate) fn take(&mut self, id: &RequestId) -> Option<Ask> {
+    pub(crate) fn take(&mut self, id: &RequestId) -> Option<ClientRequest> {
         match id {
             RequestId::Integer(id) => self.open.remove(id),
             RequestId::Unsigned(_) | RequestId::String(_) => None,
