@@ -1,11 +1,13 @@
-//! One request that is a session of its own: Streamable HTTP from 2026-07-28 on.
+//! One request that is served by itself: Streamable HTTP from 2026-07-28 on.
 //!
-//! Ids of different exchanges never meet, nothing is come back to, and a message has one place to go to: there is nothing
-//! to route. So there is no actor here. Whoever waits for the head of the response polls the handler; once it streams, a
-//! task does.
+//! There is nothing to route: ids of different exchanges never meet, no stream is resumed, and a message has one place to go
+//! to. So there is no actor here. Whoever waits for the head of the response polls the handler; once the response is a
+//! stream, a task does.
 //!
 //! **Invariant:** dropping the exchange, or the reader of its events, cancels the request: its handler is dropped (a
-//! handler that listens has its grace), and nothing more is sent.
+//! handler that listens for its cancellation has its grace), and nothing more is sent.
+//!
+//! Read next: `reply_to` (the head), `queue` (the stream), `listen` (the request that lasts).
 
 use std::{
     fmt,
@@ -241,7 +243,7 @@ impl Writer {
         if let Some(reply) = reply {
             self.sink.push(Frame::kept(event(&reply.json)));
             self.sink.finish();
-            // what was written is read, or the reader stands still
+            // what was written is read, or the reader stalls
             broken.await;
         }
         self.sink.cut();
@@ -410,7 +412,7 @@ impl Link for Output {
         self.put(json, room, false);
     }
 
-    /// No request of ours goes to the client: what a handler asks travels in its result.
+    /// No server-initiated request goes to the client: a handler's questions travel in its result.
     fn ask(&self, _: Question, _: Room) -> Asked {
         let (reply, answer) = oneshot::channel();
         // the receiver is in our hands: it cannot be gone
@@ -418,7 +420,7 @@ impl Link for Output {
         Asked { answer, withdraw: Box::new(|| ()) }
     }
 
-    /// There is nothing to come back to.
+    /// No stream can be resumed.
     fn close_stream(&self) {}
 
     fn is_live(&self) -> bool {

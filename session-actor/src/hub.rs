@@ -29,10 +29,10 @@ const MAX_GRACES: usize = 1024;
 /// What the sessions of one server share. A session holds it, and so does a request without a session.
 pub(crate) struct Hub<S> {
     registry: Registry<S>,
-    /// Sessions at once, at most; and requests that are sessions of their own.
+    /// The most sessions at once, and the most requests without a session.
     limit: AtomicUsize,
     listeners: Arc<Listeners>,
-    /// Subscriptions at once, at most.
+    /// The most subscriptions at once.
     listens: AtomicUsize,
     /// The way to other nodes; set once, before the server runs.
     bus: OnceLock<Box<dyn Bus>>,
@@ -57,7 +57,7 @@ pub(crate) enum ShutdownStage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many {what} are open (the limit is {limit})")]
 pub struct Full {
-    /// What they are: sessions, requests that are sessions of their own, or subscriptions.
+    /// What they are: sessions, requests without a session, or subscriptions.
     pub what: &'static str,
     /// The limit.
     pub limit: usize,
@@ -89,7 +89,7 @@ impl<S> Hub<S> {
         &self.stats
     }
 
-    /// Sets how many sessions may be open at once, and as many requests that are sessions of their own; open ones stay.
+    /// Sets how many sessions may be open at once, and as many requests without a session; open ones stay.
     pub(crate) fn set_limit(&self, limit: usize) {
         self.limit.store(limit, Ordering::Relaxed);
     }
@@ -118,7 +118,7 @@ impl<S> Hub<S> {
         self.count_below(&self.limit, Counter::Sessions, "sessions")
     }
 
-    /// Counts one more request that is a session of its own, if one more may be open.
+    /// Counts one more request without a session, if one more may be open.
     pub(crate) fn count_exchange(&self) -> Result<Counted, Full> {
         self.count_below(&self.limit, Counter::Exchanges, "requests")
     }

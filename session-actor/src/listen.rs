@@ -1,11 +1,11 @@
-//! `subscriptions/listen`: a request that is answered by what changes, for as long as its client likes.
+//! `subscriptions/listen`: a request that is answered by notices of changes, for as long as its client likes.
 //!
-//! It is one long request like any other: cancelled as they are, and counted with them. Its task waits for one thing only,
-//! that something was heard or that it is to end, so an idle one has no timer.
+//! It is one long request like any other: cancelled as they are, and counted with them. Its task only ever waits for a change
+//! or for the end, so an idle one has no timer. No code of an author runs in it.
 //!
-//! **Invariants:** the acknowledgement comes first, and no change that follows it is lost; one notice a kind and URI waits at
-//! most, however long the reader stands still. Ended by the server it has its result; ended by its client it says nothing
-//! more.
+//! **Invariants:** the acknowledgement comes first, and no change that follows it is lost; at most one notice a kind and URI
+//! waits, however long the reader is stalled. A subscription that the server ends has its result; one that its client ends
+//! sends nothing more.
 //!
 //! Read next: `listeners` (who hears what).
 
@@ -180,7 +180,7 @@ async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
     }
 }
 
-/// Waits for room, which bounds what a reader that stands still is owed; `None` once the subscription ends.
+/// Waits for room, which bounds what a stalled reader is owed; `None` once the subscription ends.
 async fn room(link: &dyn Link, listener: &Listener, bytes: usize, pause: Duration) -> Option<Room> {
     loop {
         let ended = std::pin::pin!(listener.ended());
@@ -193,7 +193,7 @@ async fn room(link: &dyn Link, listener: &Listener, bytes: usize, pause: Duratio
             listener.end();
             return None;
         }
-        // it stands still
+        // the reader is stalled
         if timeout(pause, listener.ended()).await.is_ok() {
             return None;
         }

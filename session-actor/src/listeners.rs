@@ -110,7 +110,7 @@ pub(crate) struct Listeners {
 struct Table {
     by_name: HashMap<u64, Arc<Listener>>,
     by_change: HashMap<Change, HashSet<u64>>,
-    /// The server shuts down: who comes now is told at once.
+    /// The server shuts down: a new listener is ended at once.
     ended: bool,
 }
 

@@ -1,8 +1,10 @@
 //! The replay ring: what was sent on a session's streams, so that a client whose stream broke can fetch the rest.
 //!
-//! Pure: time comes in with every event.
+//! Pure: it has no clock; time comes in with every event.
 //!
 //! **Invariant:** an event is only ever given out as one of the stream on which it was sent.
+//!
+//! Read next: `state/streams` (who asks for it).
 // MCP 2025-11-25 basic/transports, Resumability and Redelivery: MUST NOT replay messages of a different stream
 
 use std::{collections::VecDeque, fmt, str::FromStr, time::Duration};
@@ -25,7 +27,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// A text that is no event id of ours.
+/// The error for a text that is not an event id of this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an event id of this server")]
 pub struct NoEventId;
@@ -94,7 +96,7 @@ impl Replay {
     pub(crate) fn keep(&mut self, id: EventId, json: Bytes, unfetched: bool, now: Instant) {
         self.expire(now);
         if json.len() > self.limits.bytes {
-            // it goes alone, with the stream that has a gap now, and not with all that others can come back for
+            // it goes alone, with the stream that has a gap now, and not with all that the other streams keep
             return self.forget(id.stream);
         }
         self.bytes += json.len();

@@ -93,7 +93,7 @@ pub(crate) fn put_event(buffer: &mut BytesMut, id: Option<EventId>, json: &[u8])
         // a buffer takes it all
         writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
     }
-    // JSON of ours holds no raw line break, so one `data:` line is the whole of it
+    // the JSON we write has no raw line break, so one `data:` line holds all of it
     buffer.put_slice(b"data: ");
     buffer.put_slice(json);
     buffer.put_slice(b"\n\n");

@@ -1,5 +1,7 @@
 //! The sessions of one server, as the transports see them: found, told of changes, drained and closed, from any worker.
 //!
+//! What they share is in the hub, which this wraps; only here is anything sent to their actors, and never under a lock.
+//!
 //! **Invariant:** a session is found under its id by the principal that opened it and by nobody else; for others it does
 //! not exist.
 //!
@@ -50,7 +52,7 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// At most `limit` sessions, beside as many requests that are sessions of their own.
+    /// At most `limit` sessions, and as many requests without a session.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self(Arc::new(Hub::new(limit, MAX_LISTENS)))
@@ -79,7 +81,7 @@ impl Sessions {
         self.0.stats()
     }
 
-    /// Sets how many sessions may be open at once, and as many requests that are sessions of their own; open ones stay.
+    /// Sets how many sessions may be open at once, and as many requests without a session; open ones stay.
     pub fn set_limit(&self, limit: usize) {
         self.0.set_limit(limit);
     }
@@ -127,7 +129,8 @@ impl Sessions {
     }
 
     /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long and are then
-    /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless that takes too long.
+    /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless
+    /// that takes too long.
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
         self.0.enter(ShutdownStage::Draining);

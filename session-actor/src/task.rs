@@ -1,7 +1,9 @@
-//! A request's own task: admission, handler and report, on the worker that accepted it.
+//! A request's own task: it waits for the admission, runs the handler and reports its end, on the worker that accepted it.
 //!
 //! It outlives whoever started it: an HTTP future that is dropped leaves neither a call that runs without an entry nor an
-//! entry without a call.
+//! entry without a call. Before the session admits the request, the task does nothing but wait.
+//!
+//! Read next: `session/admit` (the admission), `session/report` (the end).
 
 use std::{future::Future, sync::Arc};
 

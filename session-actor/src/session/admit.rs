@@ -1,6 +1,10 @@
-//! A request comes in: it is admitted under a token, answered at once, or refused.
+//! A request comes in: it is admitted under a token, answered by the session itself, or refused.
 //!
-//! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler.
+//! No code of an author runs here. The request's task has been started and waits; it goes on only if the request is admitted.
+//!
+//! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler runs.
+//!
+//! Read next: `own`, `refuse` (the other two outcomes), `task` (where an admitted request goes on).
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,13 +34,13 @@ use crate::{
 #[rtype(result = "()")]
 pub struct Admit {
     pub(crate) request: Request,
-    /// Who sends it, where the request says so itself; the session's client otherwise.
+    /// Who sends it, for a self-contained request; `None` for one of the session's client.
     pub(crate) peer: Option<Arc<Peer>>,
     /// What stops the task.
     pub(crate) running: Running,
     /// Where the answer goes.
     pub(crate) reply_to: ReplyTo,
-    /// Told if the request is admitted, with the request back; dropped if the session has answered it.
+    /// Gets the request back if it is admitted; dropped if the session has answered it.
     pub(crate) admitted: oneshot::Sender<Admission>,
 }
 
@@ -100,7 +104,7 @@ impl SessionActor {
         }
     }
 
-    /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
+    /// Admits a self-contained request. It shares only the pipe and its in-flight ids with the session.
     fn admit_stateless(&mut self, admit: Admit, peer: Arc<Peer>) {
         if self.state.is_taken(&admit.request.id) {
             return self.refuse_duplicate(admit.reply_to, &admit.request.id);

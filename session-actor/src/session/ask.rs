@@ -1,6 +1,10 @@
 //! A call asks the client something: elicitation, sampling, roots.
 //!
+//! What is asked, and what the answer means, is not looked at here.
+//!
 //! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
+//!
+//! Read next: `answered`, `state/client_requests` (the open ones).
 
 use actix::{AsyncContext, Context, Handler};
 use actix_mcp_router::{
@@ -33,7 +37,7 @@ impl Handler<Ask> for SessionActor {
             return drop(reply.send(Err(error)));
         }
         if room.0.is_none() {
-            // the stream stands still and is full: one more that must not be dropped would be one too many
+            // the stream is stalled and full: one more that must not be dropped would be one too many
             log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
             return drop(reply.send(Err(AskError::TimedOut)));
         }
@@ -114,7 +118,7 @@ impl SessionActor {
         self.ask_timer = Some((due, timer));
     }
 
-    /// Tells the client that a request of ours is off.
+    /// Cancels a request to the client, by a notification if it was sent.
     // MCP 2025-11-25 basic/lifecycle, Timeouts: SHOULD issue a cancellation notification and stop waiting
     fn withdraw(&mut self, call: Token, id: i64, reason: &str) {
         if self.forget_held(id) {

@@ -1,4 +1,8 @@
-//! The session ends: at once, or after what runs has had its time.
+//! The session ends: at once, or after running calls have had their time.
+//!
+//! It never waits: a handler's grace is a task of its own, and whoever drains the session waits for a channel.
+//!
+//! Read next: `sessions` (the drain of all sessions).
 
 use std::sync::Arc;
 
@@ -32,7 +36,7 @@ pub(crate) fn stopped() -> McpError {
     McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down; the call was stopped")
 }
 
-/// What its handler is told, if it listens.
+/// The reason its handler gets, if it listens for its cancellation.
 const SHUTTING_DOWN: &str = "the server is shutting down";
 
 /// Ends the session when the drain time is over: running calls are answered with an error, then as [`Close`]. Sent by the
@@ -125,14 +129,14 @@ impl SessionActor {
     }
 }
 
-/// Admits nothing more, ends standalone streams and subscriptions, and tells when nothing is in flight. Sent by the transport when the
-/// client has closed its end or the server shuts down; if the actor is gone, the sender is dropped.
+/// Admits nothing more, ends standalone streams and subscriptions, and reports when nothing is in flight. Sent by the
+/// transport when the client has closed its end or the server shuts down; if the actor is gone, the sender is dropped.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Drain {
     /// Told when nothing is in flight.
     pub done: oneshot::Sender<()>,
-    /// The client can answer nothing any more: what waits for it is told so.
+    /// The client has closed its input and can answer nothing any more: whoever waits for it gets an error.
     pub input_closed: bool,
 }
 

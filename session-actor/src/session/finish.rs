@@ -1,4 +1,8 @@
 //! A request is answered: its id, its stream and its answer leave in this one step.
+//!
+//! The answer is never looked into: the task has made it.
+//!
+//! Read next: `report` (which sends it), `state/calls`.
 
 use actix::{Handler, Message};
 use actix_mcp_router::{dispatch::Reply, error::McpError, id::RequestId, listen::torn_down};
@@ -18,7 +22,7 @@ use crate::{
 pub struct Finished {
     /// The call.
     pub call: Token,
-    /// The answer; `None` if the task ended without one, which is a failure of ours.
+    /// The answer; `None` if the task ended without one, which is a defect of the server.
     pub reply: Option<Reply>,
 }
 

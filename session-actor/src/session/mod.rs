@@ -1,7 +1,9 @@
-//! The session's actor: a thin shell that turns messages into events of `SessionState` and does what comes out.
+//! The session's actor: a thin shell that turns messages into calls of `SessionState` and does what comes out.
 //!
-//! One message a file. Handlers of tools never run here: a request that is admitted runs in a task of its own (`task`), on
-//! the worker that accepted it, and this actor only hears of it by its token.
+//! This file has the actor's data; each file beside it has what belongs to one occasion, messages and methods. Messages that
+//! a call's link or a stream sends are defined beside their senders, in `link` and `stream`. Handlers of tools never run
+//! here: an admitted request runs in a task of its own (`task`), on the worker that accepted it, and this actor knows it by its
+//! token.
 //!
 //! Read next: `admit` and `finish`, the two ends of a request.
 
@@ -18,8 +20,6 @@ mod own;
 mod refuse;
 mod report;
 mod streams;
-#[cfg(test)]
-mod tests;
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
@@ -210,3 +210,6 @@ impl SessionActor {
 impl Actor for SessionActor {
     type Context = Context<Self>;
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,9 @@
 //! Something the server offers has changed, and this session's client is to be told.
 //!
-//! Notices wait for a moment so that others of their kind join them, and as long as it takes until there is a stream for
-//! them: there is one a kind and URI, so they are bounded and the last is never lost.
+//! Notices wait for a moment so that others of their kind join them, and then until there is a stream for them. There is one
+//! a kind and URI, so they are bounded and the last is never lost. Listeners are not told from here: they have a task each.
+//!
+//! Read next: `changes` (what the hub leaves for the session), `state/notices`.
 
 use actix::{AsyncContext, Context, Handler, Message};
 use actix_mcp_router::{change::Change, jsonrpc::encode_notification};

@@ -1,6 +1,8 @@
-//! The client notifies: it is ready, or a request of its own is off.
+//! The client notifies: it is ready, or it cancels one of its requests.
 //!
 //! **Invariant:** a notification is never answered, whatever is wrong with it.
+//!
+//! Read next: `close` (what becomes of a cancelled call's task).
 
 use actix::{Handler, Message};
 use actix_mcp_router::{cancelled::Cancellation, jsonrpc::Notification};

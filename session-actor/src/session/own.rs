@@ -1,6 +1,6 @@
-//! What the session answers itself, without a task: `initialize`, `ping`, the log level and resource subscriptions.
+//! What the session answers itself: `initialize`, `ping`, the log level and resource subscriptions.
 //!
-//! Nothing here is ever in flight, and no code of an author runs.
+//! None of these is ever in flight: the request's task ends without an admission, and no code of an author runs.
 //!
 //! Read next: `admit` (which sends requests here), `refuse`.
 

@@ -79,7 +79,7 @@ impl SessionActor {
         }
     }
 
-    /// What is told to whoever begins with something else.
+    /// The error message for a client that begins with something else.
     fn how_to_begin(&self) -> &'static str {
         if self.router.eras().serve_modern() {
             "the session is not open: send `initialize` first, or name a version in \
@@ -109,7 +109,8 @@ impl SessionActor {
     }
 }
 
-/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with the session.
+/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with
+/// the session.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Refuse {

@@ -1,4 +1,8 @@
 //! The calls of a session: admitted under a free id, taken once, and what they ask the client in between.
+//!
+//! What is kept for a call is never looked into.
+//!
+//! Read next: `in_flight` (the map), `streams` (a call's stream).
 
 use std::sync::Arc;
 
@@ -106,7 +110,7 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.get(call).is_some()
     }
 
-    /// Takes a call by its answer, which is kept for a reader that comes back if the stream has one of these.
+    /// Takes a call by its answer, which is kept for a client that resumes if the call has a stream.
     pub(crate) fn finish(
         &mut self,
         call: Token,
@@ -143,7 +147,7 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.len()
     }
 
-    /// Opens a request of a call to the client. The ask comes back with the error if the call has ended or as many are
+    /// Opens a request of a call to the client. It is returned with the error if the call has ended or as many are
     /// open as the limit allows.
     pub(crate) fn ask(&mut self, ask: ClientRequest) -> Result<i64, (ClientRequest, AskError)> {
         if !self.is_in_flight(ask.call) {

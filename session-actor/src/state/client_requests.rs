@@ -1,7 +1,11 @@
-//! Requests of ours that the client has not answered yet.
+//! Server-initiated requests that the client has not answered yet.
 //!
-//! **Invariant:** an ask belongs to the call that asked and is removed once: by its answer, its time, its author, or the
+//! Nothing is sent from here, and no timer runs: time comes in.
+//!
+//! **Invariant:** a request belongs to the call that asked and is removed once: by its answer, its time, its author, or the
 //! end of its call.
+//!
+//! Read next: `session/ask`.
 
 use std::collections::HashMap;
 
@@ -11,7 +15,7 @@ use tokio::{sync::oneshot, time::Instant};
 
 use crate::token::Token;
 
-/// Who waits for the answer to one request of ours.
+/// Who waits for the answer to one server-initiated request.
 #[derive(Debug)]
 pub(crate) struct ClientRequest {
     /// The call that asked.
@@ -24,7 +28,7 @@ pub(crate) struct ClientRequest {
     pub(crate) reply: oneshot::Sender<Result<ByteString, AskError>>,
 }
 
-/// The open asks of one session, by the id that went out.
+/// The open requests to the client of one session, by the id that went out.
 #[derive(Debug, Default)]
 pub(crate) struct ClientRequests {
     open: HashMap<i64, ClientRequest>,

@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** a wire id is looked up in two methods only, [`InFlight::claim`] and [`InFlight::find`]; a call enters by
 //! the one claim and leaves by the one [`InFlight::take`].
+//!
+//! Read next: `calls` (who claims), `token`.
 
 use std::collections::{
     HashMap,

@@ -1,10 +1,11 @@
 //! The rules of a session, without I/O, clock or actors: the actor calls a method for what has happened, and the method
 //! returns what is to be done about it.
 //!
-//! This file has the data, all of it private to these rules; the files beside it have the methods. Where a method needs
-//! something from the actor, such as a reader that must know its token, it takes a closure. Which request may come in which
-//! phase is not decided here but in `session/admit`. `C` is what the actor keeps for a call, `R` its handle on the reader of
-//! a stream; neither is looked into.
+//! This file has the data; the files beside it have the methods, and of the data the actor sees only the limits and the
+//! phase. Where a method needs something from the actor, such as a reader that must know its token, it takes a closure. Two
+//! rules are not here: the actor moves the phase on (`session/own`, `session/notified`), and `session/admit` says which
+//! method may come in which phase. `C` is what the actor keeps for a call, `R` its handle on the reader of a stream; neither
+//! is looked into.
 //!
 //! **Invariants:** every admitted call is taken exactly once, by [`SessionState::finish`], [`SessionState::cancel`] or
 //! [`SessionState::close`]; its id and its stream leave in the same step. A reader is removed only under the generation it
@@ -18,8 +19,6 @@ mod in_flight;
 mod notices;
 mod owed;
 mod streams;
-#[cfg(test)]
-mod tests;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -47,7 +46,7 @@ pub(crate) enum Phase {
     New,
     /// `initialize` was answered.
     Opened,
-    /// The client said `notifications/initialized`: requests and notices of ours may go out.
+    /// The client said `notifications/initialized`: requests to it and notices may go out.
     Ready,
 }
 
@@ -164,3 +163,6 @@ impl<C, R> SessionState<C, R> {
         if idle { self.touched.checked_add(self.limits.idle) } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests;

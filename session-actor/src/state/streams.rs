@@ -2,6 +2,8 @@
 //!
 //! A reader that breaks takes nothing with it: its stream lives on in its call or among the parked ones, and what was sent
 //! on it in the replay ring.
+//!
+//! Read next: `replay`, `session/streams`.
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -111,8 +113,8 @@ impl<C, R> SessionState<C, R> {
         Some(Resumed { events, replaced })
     }
 
-    /// How many bytes a reader is given, at most, that comes back to a stream which has ended; `None` where it has not,
-    /// and the one reader it has makes way.
+    /// Upper bound on the bytes replayed for a finished stream. `None` if the stream is live, where the new reader
+    /// replaces the old.
     pub(crate) fn bytes_after_end(&self, last: EventId) -> Option<usize> {
         let open =
             self.call_of(last).is_some() || self.standalone().any(|(_, reader)| reader.stream == last.stream);
