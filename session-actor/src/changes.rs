@@ -57,7 +57,7 @@ impl PendingChanges {
     }
 }
 
-/// What has changed since a session last looked. Shared by the session and the registry.
+/// What has changed since a session last looked. Shared by the session and its entry in the registry.
 ///
 /// **Invariant:** it holds only changes that concern the session: a resource is noted while it is subscribed.
 #[derive(Debug, Default)]

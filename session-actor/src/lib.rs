@@ -12,7 +12,7 @@
 //! - [`bus`]: how a change reaches the clients of other nodes
 //! - [`limits`], [`stats`]: what may run, and what runs
 //!
-//! No two of these files use each other's names in a circle, but for the actor with `link` and `stream`, which know it
+//! Re-exports aside, no files use each other's names in a circle but the actor with `link` and `stream`, which know it
 //! weakly.
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.

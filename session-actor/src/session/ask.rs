@@ -63,7 +63,7 @@ impl Handler<Ask> for SessionActor {
         } else {
             self.send_ask(held);
         }
-        self.watch_asks(due, ctx);
+        self.watch_requests(due, ctx);
     }
 }
 
@@ -94,28 +94,28 @@ impl SessionActor {
         }
     }
 
-    /// Sees that the open asks are looked at when one of them is due.
+    /// Sees that the open requests are looked at when one of them is due.
     ///
     /// One timer for all: each timer of an actor is polled at every message.
-    fn watch_asks(&mut self, due: Instant, ctx: &mut Context<Self>) {
-        if let Some((armed, timer)) = self.ask_timer {
+    fn watch_requests(&mut self, due: Instant, ctx: &mut Context<Self>) {
+        if let Some((armed, timer)) = self.request_timer {
             if armed <= due {
                 return;
             }
             ctx.cancel_future(timer);
         }
         let timer = ctx.run_later(due.saturating_duration_since(Instant::now()), |session, ctx| {
-            session.ask_timer = None;
-            for (id, call) in session.state.overdue_asks(Instant::now()) {
+            session.request_timer = None;
+            for (id, call) in session.state.overdue_requests(Instant::now()) {
                 log::debug!(session = session.short(), generation = call.generation(); "the client did not answer in time");
                 session.resolve(id, Err(AskError::TimedOut));
                 session.withdraw(call, id, "timed out");
             }
-            if let Some(due) = session.state.next_ask_due() {
-                session.watch_asks(due, ctx);
+            if let Some(due) = session.state.next_request_due() {
+                session.watch_requests(due, ctx);
             }
         });
-        self.ask_timer = Some((due, timer));
+        self.request_timer = Some((due, timer));
     }
 
     /// Cancels a request to the client, by a notification if it was sent.
@@ -136,7 +136,7 @@ impl SessionActor {
 
     /// Takes back all open requests of a call that is about to be taken, on its own stream.
     pub(super) fn withdraw_all(&mut self, call: Token) {
-        for id in self.state.open_asks(call) {
+        for id in self.state.open_requests(call) {
             self.resolve(id, Err(AskError::Gone));
             self.withdraw(call, id, "the call that asked has ended");
         }
@@ -158,7 +158,7 @@ impl Handler<Withdraw> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, withdraw: Withdraw, _: &mut Self::Context) {
-        let Some(id) = self.state.open_ask(withdraw.call, withdraw.nth) else { return };
+        let Some(id) = self.state.open_request(withdraw.call, withdraw.nth) else { return };
         if self.resolve(id, Err(AskError::Gone)) {
             self.withdraw(withdraw.call, id, "the request was withdrawn");
         }

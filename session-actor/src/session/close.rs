@@ -40,7 +40,7 @@ pub(crate) fn stopped() -> McpError {
 const SHUTTING_DOWN: &str = "the server is shutting down";
 
 /// Ends the session when the drain time is over: running calls are answered with an error, then as [`Close`]. Sent by the
-/// transport or the registry after [`Drain`]; if the actor is gone, it has nothing left to answer.
+/// transport or by `Sessions` after [`Drain`]; if the actor is gone, it has nothing left to answer.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Stop;
@@ -155,7 +155,7 @@ impl Handler<Drain> for SessionActor {
         }
         if drain.input_closed {
             self.input_closed = true;
-            self.state.drop_asks();
+            self.state.drop_client_requests();
             self.held.clear();
         }
         self.drained.push(drain.done);

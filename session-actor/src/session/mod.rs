@@ -85,7 +85,7 @@ pub struct SessionActor {
     hub: Arc<Hub<SessionHandle>>,
     /// Its entry in the registry, from `initialize` on.
     registered: Option<Registered<SessionHandle>>,
-    /// Where the registry leaves what has changed.
+    /// Where the hub leaves what has changed.
     changes: Arc<SessionChanges>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<Held>,
@@ -93,12 +93,12 @@ pub struct SessionActor {
     /// them.
     cleaning: HashSet<Token>,
     /// The timer of the requests to the client that are open, and when it fires; there is at most one.
-    ask_timer: Option<(Instant, SpawnHandle)>,
+    request_timer: Option<(Instant, SpawnHandle)>,
     /// Bounds the cancelled calls that still have their grace: as many as may be in flight. Made for the first.
     graces: Option<Arc<Semaphore>>,
-    /// Bounds what is on its way to readers of streams that have ended. Made for the first.
+    /// Bounds what is on its way to readers of finished streams. Made for the first.
     replays: Option<Arc<Semaphore>>,
-    /// Told when nothing is in flight any more; set by [`Drain`].
+    /// Notified when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
     input_closed: bool,

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::SessionActor;
 use crate::queue::Frame;
 
-/// Something was noted for the session. Sent by the registry when nothing was before; one that has ended needs no word.
+/// Something was noted for the session. Sent by `Sessions` when nothing was noted before; lost with the session.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Changed;

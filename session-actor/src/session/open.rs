@@ -66,7 +66,7 @@ impl SessionActor {
             changes: Arc::default(),
             held: Vec::new(),
             cleaning: HashSet::new(),
-            ask_timer: None,
+            request_timer: None,
             graces: None,
             replays: None,
             drained: Vec::new(),

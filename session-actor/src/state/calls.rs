@@ -149,45 +149,45 @@ impl<C, R> SessionState<C, R> {
 
     /// Opens a request of a call to the client. It is returned with the error if the call has ended or as many are
     /// open as the limit allows.
-    pub(crate) fn ask(&mut self, ask: ClientRequest) -> Result<i64, (ClientRequest, AskError)> {
-        if !self.is_in_flight(ask.call) {
-            return Err((ask, AskError::Gone));
+    pub(crate) fn ask(&mut self, request: ClientRequest) -> Result<i64, (ClientRequest, AskError)> {
+        if !self.is_in_flight(request.call) {
+            return Err((request, AskError::Gone));
         }
         let limit = self.limits.client_requests;
         if self.client_requests.len() >= limit {
-            return Err((ask, AskError::TooMany { limit }));
+            return Err((request, AskError::TooMany { limit }));
         }
-        Ok(self.client_requests.open(ask))
+        Ok(self.client_requests.open(request))
     }
 
-    /// The client's answer: resolves the ask it names, if this session has it open.
+    /// The client's answer: resolves the request it names, if this session has it open.
     pub(crate) fn answered(&mut self, id: &RequestId, now: Instant) -> Option<ClientRequest> {
         self.touched = now;
         self.client_requests.take(id)
     }
 
     /// The wire id of a call's `nth` question, if it is open.
-    pub(crate) fn open_ask(&self, call: Token, nth: u64) -> Option<i64> {
+    pub(crate) fn open_request(&self, call: Token, nth: u64) -> Option<i64> {
         self.client_requests.find(call, nth)
     }
 
-    /// When the first of the open asks will have waited for too long.
-    pub(crate) fn next_ask_due(&self) -> Option<Instant> {
+    /// When the first of the open requests will have waited for too long.
+    pub(crate) fn next_request_due(&self) -> Option<Instant> {
         self.client_requests.next_due()
     }
 
-    /// The open asks that have waited for too long: wire id and call.
-    pub(crate) fn overdue_asks(&self, now: Instant) -> Vec<(i64, Token)> {
+    /// The open requests that have waited for too long: wire id and call.
+    pub(crate) fn overdue_requests(&self, now: Instant) -> Vec<(i64, Token)> {
         self.client_requests.overdue(now)
     }
 
-    /// Drops every open ask: nobody can answer any more.
-    pub(crate) fn drop_asks(&mut self) {
+    /// Drops every open request: nobody can answer any more.
+    pub(crate) fn drop_client_requests(&mut self) {
         self.client_requests.clear();
     }
 
     /// The wire ids of a call's open questions.
-    pub(crate) fn open_asks(&self, call: Token) -> Vec<i64> {
+    pub(crate) fn open_requests(&self, call: Token) -> Vec<i64> {
         self.client_requests.of(call)
     }
 }

@@ -36,14 +36,14 @@ pub(crate) struct ClientRequests {
 }
 
 impl ClientRequests {
-    /// Opens an ask; the id is for the wire.
-    pub(crate) fn open(&mut self, ask: ClientRequest) -> i64 {
+    /// Opens a request; the id is for the wire.
+    pub(crate) fn open(&mut self, request: ClientRequest) -> i64 {
         self.last += 1;
-        self.open.insert(self.last, ask);
+        self.open.insert(self.last, request);
         self.last
     }
 
-    /// Takes the ask that went out under this id.
+    /// Takes the request that went out under this id.
     pub(crate) fn take(&mut self, id: &RequestId) -> Option<ClientRequest> {
         match id {
             RequestId::Integer(id) => self.open.remove(id),
@@ -53,29 +53,33 @@ impl ClientRequests {
 
     /// The wire id of a call's `nth` question, if it is open.
     pub(crate) fn find(&self, call: Token, nth: u64) -> Option<i64> {
-        self.open.iter().find(|(_, ask)| ask.call == call && ask.nth == nth).map(|(id, _)| *id)
+        self.open.iter().find(|(_, request)| request.call == call && request.nth == nth).map(|(id, _)| *id)
     }
 
-    /// The wire ids of a call's open asks.
+    /// The wire ids of a call's open requests.
     pub(crate) fn of(&self, call: Token) -> Vec<i64> {
-        self.open.iter().filter(|(_, ask)| ask.call == call).map(|(id, _)| *id).collect()
+        self.open.iter().filter(|(_, request)| request.call == call).map(|(id, _)| *id).collect()
     }
 
     /// When the first of them will have waited for too long.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.open.values().map(|ask| ask.due).min()
+        self.open.values().map(|request| request.due).min()
     }
 
     /// The wire ids and calls of those that have waited for too long.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<(i64, Token)> {
-        self.open.iter().filter(|(_, ask)| ask.due <= now).map(|(id, ask)| (*id, ask.call)).collect()
+        self.open
+            .iter()
+            .filter(|(_, request)| request.due <= now)
+            .map(|(id, request)| (*id, request.call))
+            .collect()
     }
 
-    /// Drops the asks of a call that ended.
+    /// Drops the requests of a call that ended.
     pub(crate) fn drop_of(&mut self, call: Token) {
-        // few sessions have an ask open when a call ends, so the usual price is one look at a length
+        // few sessions have a request open when a call ends, so the usual price is one look at a length
         if !self.open.is_empty() {
-            self.open.retain(|_, ask| ask.call != call);
+            self.open.retain(|_, request| request.call != call);
         }
     }
 
