@@ -58,12 +58,6 @@ impl ByteBudget {
         Arc::new(Self::of(bytes, stall_timeout, stats))
     }
 
-    /// So few bytes that a test can fill them.
-    #[cfg(test)]
-    pub(crate) fn tiny(bytes: usize) -> Arc<Self> {
-        Arc::new(Self::of(bytes, STALL_TIMEOUT, Stats::default()))
-    }
-
     fn of(bytes: usize, stall_timeout: Duration, stats: Stats) -> Self {
         Self {
             bytes,
@@ -103,11 +97,6 @@ impl ByteBudget {
     /// Counts a frame that left.
     pub(crate) fn count_moved(&self) {
         self.moved.fetch_add(1, Ordering::Relaxed);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn available(&self) -> usize {
-        self.room.available_permits()
     }
 
     /// Whether there is room now.
@@ -150,4 +139,16 @@ impl ByteBudget {
 pub(crate) async fn no_room() -> Room {
     consume_budget().await;
     Room(None)
+}
+
+#[cfg(test)]
+impl ByteBudget {
+    /// So few bytes that a test can fill them.
+    pub(crate) fn tiny(bytes: usize) -> Arc<Self> {
+        Arc::new(Self::of(bytes, STALL_TIMEOUT, Stats::default()))
+    }
+
+    pub(crate) fn available(&self) -> usize {
+        self.room.available_permits()
+    }
 }

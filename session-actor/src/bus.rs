@@ -1,6 +1,9 @@
 //! How a change on one node of a server reaches the clients of the others.
 //!
-//! A server on one node needs nothing of this: its own clients are told without it, and that does not depend on it.
+//! A server on one node needs nothing of this: its own clients are told without it, whether a bus works or not. No message of
+//! a session or a call ever goes through a bus.
+//!
+//! Read next: `sessions` (which publishes, and gives out the [`Node`]).
 
 use std::{fmt, sync::Arc};
 

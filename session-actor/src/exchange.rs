@@ -1,11 +1,13 @@
-//! One request that is a session of its own: Streamable HTTP from 2026-07-28 on.
+//! One request that is served by itself: Streamable HTTP from 2026-07-28 on.
 //!
-//! Ids of different exchanges never meet, nothing is come back to, and a message has one place to go to: there is nothing
-//! to route. So there is no actor here. Whoever waits for the head of the response polls the handler; once it streams, a
-//! task does.
+//! There is nothing to route: ids of different exchanges never meet, no stream is resumed, and a message has one place to go
+//! to. So there is no actor here. Whoever waits for the head of the response polls the handler; once the response is a
+//! stream, a task does.
 //!
 //! **Invariant:** dropping the exchange, or the reader of its events, cancels the request: its handler is dropped (a
-//! handler that listens has its grace), and nothing more is sent.
+//! handler that listens for its cancellation has its grace), and nothing more is sent.
+//!
+//! Read next: `reply_to` (the head), `queue` (the stream), `listen` (the request that lasts).
 
 use std::{
     fmt,
@@ -36,10 +38,10 @@ use crate::{
     budget::{ByteBudget, no_room},
     hub::{Full, Hub, ShutdownStage},
     limits::SessionLimits,
-    listen::{self, Place},
+    listen::{self, ListenPermit},
     queue::{Backlog, Frame, Sink, queue},
-    reply_to::{Accepts, Disposition, ResponseHead, event},
-    session::{SessionHandle, refused, stopped},
+    reply_to::{Accepts, Disposition, ResponseHead, error_reply, event},
+    session::{SessionHandle, stopped},
     sessions::Sessions,
     stats::{Counted, Counter, Stats},
 };
@@ -89,7 +91,7 @@ impl Exchange {
         bearings: Bearings,
     ) -> Result<Self, Full> {
         let hub = sessions.hub();
-        let listens = Place::of(hub, limits, &request, &peer)?;
+        let listens = ListenPermit::of(hub, limits, &request, &peer)?;
         let stats = hub.stats();
         let output = Arc::new(Output::new(limits, stats.clone(), accepts.events()));
         let cancelled = Cancelled::default();
@@ -101,14 +103,14 @@ impl Exchange {
             principal: bearings.principal,
             http: bearings.http,
         };
-        // nothing of an author's runs in a request to listen, and its place is counted
+        // nothing of an author's runs in a request to listen, and its permit is counted
         let counted = match &listens {
             Some(_) => None,
             None => Some((hub.count_exchange()?, stats.count(Counter::InFlight))),
         };
         let future = match listens {
             // of its own size: thousands may be open
-            Some(place) => listen::serve(place, router, request, origin),
+            Some(permit) => listen::serve(permit, router, request, origin),
             None => router.dispatch(request, origin).boxed_local(),
         };
         let handler = CallFuture {
@@ -195,7 +197,7 @@ struct Cut {
 impl Cut {
     fn reply(&self) -> Reply {
         log::warn!(request:% = self.id; "the server is shutting down: stopped {}", self.target);
-        refused(&self.id, &stopped())
+        error_reply(&self.id, &stopped())
     }
 }
 
@@ -235,7 +237,7 @@ impl Writer {
         if let Some(reply) = reply {
             self.sink.push(Frame::kept(event(&reply.json)));
             self.sink.finish();
-            // what was written is read, or the reader stands still
+            // what was written is read, or the reader stalls
             broken.await;
         }
         self.sink.cut();
@@ -282,13 +284,13 @@ impl Drop for CallFuture {
         if !self.cancelled.is_listening() {
             return;
         }
-        let Some(place) = self.hub.grace() else { return };
+        let Some(permit) = self.hub.grace() else { return };
         let (counted, grace) = (self.counted.take(), self.grace);
         let clean_up = async move {
             if timeout(grace, future).await.is_err() {
                 log::debug!("a cancelled call used up its grace of {grace:?}");
             }
-            drop((counted, place));
+            drop((counted, permit));
         };
         actix_rt::spawn(clean_up.in_current_span());
     }
@@ -404,7 +406,7 @@ impl Link for Output {
         self.put(json, room, false);
     }
 
-    /// No request of ours goes to the client: what a handler asks travels in its result.
+    /// No server-initiated request goes to the client: a handler's questions travel in its result.
     fn ask(&self, _: Question, _: Room) -> Asked {
         let (reply, answer) = oneshot::channel();
         // the receiver is in our hands: it cannot be gone
@@ -412,7 +414,7 @@ impl Link for Output {
         Asked { answer, withdraw: Box::new(|| ()) }
     }
 
-    /// There is nothing to come back to.
+    /// No stream can be resumed.
     fn close_stream(&self) {}
 
     fn is_live(&self) -> bool {

@@ -52,7 +52,7 @@ pub(crate) enum ShutdownStage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many {what} are open (the limit is {limit})")]
 pub struct Full {
-    /// What they are: sessions, requests that are sessions of their own, or subscriptions.
+    /// What they are: sessions, requests without a session, or subscriptions.
     pub what: &'static str,
     /// The limit.
     pub limit: usize,
@@ -102,7 +102,7 @@ impl<S> Hub<S> {
         self.count_below(self.limits.sessions, Counter::Sessions, "sessions")
     }
 
-    /// Counts one more request that is a session of its own, if one more may be open.
+    /// Counts one more request without a session, if one more may be open.
     pub(crate) fn count_exchange(&self) -> Result<Counted, Full> {
         self.count_below(self.limits.sessions, Counter::Exchanges, "requests")
     }
@@ -117,13 +117,13 @@ impl<S> Hub<S> {
         self.stats.count_below(counter, limit).ok_or(Full { what, limit })
     }
 
-    /// A place for an exchange that was cancelled and cleans up; `None` if too many do.
+    /// A permit for an exchange that was cancelled and cleans up; `None` if too many do.
     pub(crate) fn grace(&self) -> Option<OwnedSemaphorePermit> {
-        let place = self.graces.clone().try_acquire_owned().ok();
-        if place.is_none() {
+        let permit = self.graces.clone().try_acquire_owned().ok();
+        if permit.is_none() {
             log::warn!("a cancelled call has no grace: too many have (the limit is {MAX_GRACES})");
         }
-        place
+        permit
     }
 
     /// Whether the server shuts down.

@@ -1,13 +1,19 @@
 //! The session of actix-mcp.
 //!
-//! - `state`: the rules, pure; beside it `in_flight`, `owed`, `replay`, `asks`, `token`
-//! - [`session`]: the actor around the state, one message a file
-//! - [`task`]: the task of one request
-//! - [`sessions`]: the registry shared by the workers
-//! - `noted`: what has changed, as the registry leaves it for a session
-//! - [`exchange`]: a request that is a session of its own; [`listen`]: the one that lasts, `listeners`: who listens for what
+//! Every session is an actor that owns its in-flight map; every SSE stream is a child of it. From the outside in:
+//!
+//! - [`sessions`]: all sessions of a server, found and drained; `hub`: what they share; `registry`: the map of ids
+//! - [`task`]: the task of one request in a session; [`exchange`]: a request without a session, from 2026-07-28 on
+//! - [`session`]: the actor, a file an occasion: `admit`, `own`, `refuse`, `emit`, `ask`, `finish`, `streams`, `close`
+//! - `state`: the rules behind the actor, pure; [`replay`]: what a client may fetch again; [`token`]: names inside
+//! - `link`: a call's way back to its session; `stream`: the writer of one SSE stream
+//! - [`reply_to`]: where an answer goes; [`queue`] and [`budget`]: the bounded way there
+//! - [`listen`]: the request that lasts; `listeners`: who listens for what; `changes`: what waits to be told
 //! - [`bus`]: how a change reaches the clients of other nodes
-//! - `stream`, [`queue`], [`reply_to`], `link`: the ways out
+//! - [`limits`], [`stats`]: what may run, and what runs
+//!
+//! Re-exports aside, no files use each other's names in a circle but the actor with `link` and `stream`, which know it
+//! weakly.
 //!
 //! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
 //!
@@ -22,8 +28,8 @@
 //!    `an_id_is_free_again_after_its_answer_and_the_new_call_is_another`
 //! 2. Inside, everything is keyed by a token whose generation never repeats:
 //!    `a_stale_token_finds_nothing_in_a_reused_slot`, `a_stale_close_leaves_the_newer_stream_open`
-//! 3. One claim decides, before there is a stream or a task:
-//!    `a_second_request_is_refused_before_a_stream_or_a_task_exists_and_the_first_keeps_everything`,
+//! 3. One claim decides, before a stream or a handler exists; the request's task exists, and waits for it:
+//!    `a_second_request_is_refused_before_a_stream_or_a_handler_exists_and_the_first_keeps_everything`,
 //!    `of_two_hundred_racing_requests_exactly_one_runs`
 //! 4. Every admitted request is taken exactly once: `model`, `in_every_interleaving_of_two_claims_a_cancel_and_two_finishes_..`,
 //!    `a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is_free`
@@ -35,7 +41,8 @@
 //! 7. A broken stream stops only itself: `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`,
 //!    `a_stream_that_stands_still_is_closed_after_thirty_seconds_and_costs_only_itself`
 //! 8. No code of an author runs inside an actor, and none escapes its task: `a_panic_is_an_internal_error_without_its_text`,
-//!    `dropping_a_pending_handler_contains_its_destructors` (router), and `a_session_that_panics_leaves_no_entry_no_handler_and_no_stream` for what would come if one did
+//!    `dropping_a_pending_handler_contains_its_destructors` (router), and
+//!    `a_session_that_panics_leaves_no_entry_no_handler_and_no_stream` for what would come if one did
 //! 9. No queue is unbounded and no response is dropped: `what_must_arrive_is_never_dropped_to_make_room`,
 //!    `a_slow_reader_gets_everything_in_order` (`tests/http`),
 //!    `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`
@@ -44,13 +51,13 @@
 
 pub mod budget;
 pub mod bus;
+mod changes;
 pub mod exchange;
 mod hub;
 pub mod limits;
 mod link;
 pub mod listen;
 mod listeners;
-mod noted;
 pub mod queue;
 mod registry;
 pub mod replay;

@@ -1,4 +1,8 @@
 //! What one session may take. Each limit is named by the error or log line it causes.
+//!
+//! Nothing is enforced here, and what a whole server may take is not here either: that is in `sessions`.
+//!
+//! Read next: `state` and `budget` (which enforce them).
 
 use std::time::Duration;
 
@@ -23,7 +27,7 @@ pub struct SessionLimits {
     pub streams: usize,
     /// Bytes queued on a stream, at most; every message counts for at least a 256th. 256 KiB by default.
     pub queue_bytes: usize,
-    /// What is kept for clients that come back.
+    /// What is kept for clients that resume a stream.
     pub replay: ReplayLimits,
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
     #[serde(with = "humantime_serde")]
@@ -31,19 +35,19 @@ pub struct SessionLimits {
     /// How long a call over HTTP may be silent before its answer becomes a stream. 200 ms by default.
     #[serde(with = "humantime_serde")]
     pub sse_after: Duration,
-    /// How long a cancelled handler that listens may go on. 2 s by default.
+    /// How long a cancelled handler may go on if it listens for its cancellation. 2 s by default.
     #[serde(with = "humantime_serde")]
     pub grace: Duration,
     /// How long running calls may go on when the client has closed its end or the server shuts down. 5 s by default.
     #[serde(with = "humantime_serde")]
     pub drain: Duration,
-    /// How long a stream may stand still with messages waiting before it is closed. 30 s by default.
+    /// How long a stream may be stalled, with messages waiting, before it is closed. 30 s by default.
     #[serde(with = "humantime_serde")]
     pub stall: Duration,
     /// How long a change notice may be held back so that later ones of its kind join it. 50 ms by default.
     #[serde(with = "humantime_serde")]
     pub coalesce: Duration,
-    /// How long a session may be idle: nothing in flight, no open stream, no open ask. 30 min by default.
+    /// How long a session may be idle: nothing in flight, no open stream, no open request to the client. 30 min by default.
     #[serde(with = "humantime_serde")]
     pub idle: Duration,
 }

@@ -1,9 +1,11 @@
-//! A call's way back to its session: [`Link`] as the session sees it.
+//! A call's way back to its session: [`Link`] as the session sees it, and the messages that it sends there.
 //!
-//! What a handler emits waits in its call's outbox until the session fetches it, in order; one [`Emit`] tells the session
-//! that there is something, so a burst costs one message.
+//! What a handler emits waits in its call's outbox until the session flushes it, in order; one [`Emit`] tells the session
+//! that there is something, so a burst costs one message. A link keeps no session alive.
 //!
 //! **Invariant:** once the session has taken the call, the outbox accepts nothing.
+//!
+//! Read next: `session/emit` and `session/ask` (what the session does with the messages).
 
 use std::{
     sync::{
@@ -39,7 +41,7 @@ pub(crate) struct Emit {
     pub(crate) call: Token,
 }
 
-/// Ends a call's stream so that the client comes back for the rest. Sent by the call's link; stale once it ended.
+/// Ends a call's stream so that the client resumes it for the rest. Sent by the call's link; stale once it ended.
 // MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -92,7 +94,7 @@ pub(crate) struct StreamRoom {
 }
 
 impl StreamRoom {
-    /// For a stream of the call's own, which is closed when it stands still for so long.
+    /// For a stream of the call's own, which is closed when it stalls.
     pub(crate) fn of_call(limits: &SessionLimits, stats: Stats) -> Self {
         Self { bytes: limits.queue_bytes, stall_timeout: limits.stall, stats, budget: OnceLock::new() }
     }

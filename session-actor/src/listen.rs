@@ -1,22 +1,19 @@
-//! `subscriptions/listen`: a request that is answered by what changes, for as long as its client likes.
+//! `subscriptions/listen`: a request that is answered by notices of changes, for as long as its client likes.
 //!
-//! It is one long request like any other: cancelled as they are, and counted with them. Its task waits for one thing only,
-//! that something was heard or that it is to end, so an idle one has no timer.
+//! It is one long request like any other: cancelled as they are, and counted with them. Its task only ever waits for a change
+//! or for the end, so an idle one has no timer. No code of an author runs in it.
 //!
-//! **Invariants:** the acknowledgement comes first, and no change that follows it is lost; one notice a kind and URI waits at
-//! most, however long the reader stands still. Ended by the server it has its result; ended by its client it says nothing
-//! more.
+//! **Invariants:** the acknowledgement comes first, and no change that follows it is lost; at most one notice a kind and URI
+//! waits, however long the reader is stalled. A subscription that the server ends has its result; one that its client ends
+//! sends nothing more.
 //!
 //! Read next: `listeners` (who hears what).
 
 use std::{fmt, future::ready, sync::Arc, time::Duration};
 
 use actix_mcp_router::{
-    Change, McpError, Peer, RequestId, Revision,
-    internal::{
-        ErrorId, Feature, Filter, Link, Method, Origin, Reply, Request, Room, Router, acknowledged,
-        encode_error, notice,
-    },
+    Change, Peer, RequestId, Revision,
+    internal::{Feature, Filter, Link, Method, Origin, Reply, Request, Room, Router, acknowledged, notice},
 };
 use bytes::Bytes;
 use futures_util::future::{Either, FutureExt, LocalBoxFuture, select};
@@ -25,27 +22,28 @@ use tokio::time::timeout;
 use crate::{
     hub::{Full, Hub},
     limits::SessionLimits,
-    listeners::{Heard, Listeners},
+    listeners::{Listener, Listeners},
+    reply_to::error_reply,
     stats::Counted,
 };
 
-/// The place of one subscription among those of its server, taken before anything is looked at.
-pub(crate) struct Place {
+/// The permit of one subscription among those of its server, taken before anything is looked at.
+pub(crate) struct ListenPermit {
     listeners: Arc<Listeners>,
-    heard: Arc<Heard>,
+    listener: Arc<Listener>,
     coalesce: Duration,
     resources: usize,
     _counted: Counted,
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for ListenPermit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").field("heard", &self.heard).finish_non_exhaustive()
+        f.debug_struct("ListenPermit").field("listener", &self.listener).finish_non_exhaustive()
     }
 }
 
-impl Place {
-    /// A place for a request that wants to listen; `None` for any other.
+impl ListenPermit {
+    /// A permit for a request that wants to listen; `None` for any other.
     pub(crate) fn of<S>(
         hub: &Hub<S>,
         limits: &SessionLimits,
@@ -60,21 +58,21 @@ impl Place {
         Ok(Some(Self {
             _counted: hub.count_listen()?,
             listeners: hub.listeners().clone(),
-            heard: Arc::default(),
+            listener: Arc::default(),
             coalesce: limits.coalesce,
             resources: limits.subscriptions,
         }))
     }
 
     /// The way to end the subscription.
-    pub(crate) fn heard(&self) -> &Arc<Heard> {
-        &self.heard
+    pub(crate) fn listener(&self) -> &Arc<Listener> {
+        &self.listener
     }
 }
 
 /// A subscription that hears what changes. Dropped, it hears nothing any more.
 struct Subscription {
-    place: Place,
+    permit: ListenPermit,
     name: u64,
     /// Resources by the normal form of their URI.
     changes: Box<[Change]>,
@@ -83,13 +81,13 @@ struct Subscription {
 }
 
 impl Subscription {
-    fn new(place: Place, filter: Filter) -> Self {
+    fn new(permit: ListenPermit, filter: Filter) -> Self {
         let changes = filter.changes().collect::<Box<[_]>>();
         let written = filter.uris.into_iter().map(Change::Resource);
         let asked =
             written.map(|written| (written.normal(), written)).filter(|(normal, asked)| normal != asked);
-        let name = place.listeners.add(&place.heard, &changes);
-        Self { place, name, changes, asked: asked.collect() }
+        let name = permit.listeners.add(&permit.listener, &changes);
+        Self { permit, name, changes, asked: asked.collect() }
     }
 
     /// The notice of a change; a resource has the name by which the client asked for it.
@@ -101,32 +99,28 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.place.listeners.remove(self.name, &self.changes);
+        self.permit.listeners.remove(self.name, &self.changes);
     }
 }
 
 /// Serves one subscription. What it does not need for long, such as the request's body, is dropped here.
 pub(crate) fn serve(
-    place: Place,
+    permit: ListenPermit,
     router: &Arc<Router>,
     request: Request,
     origin: Origin,
 ) -> LocalBoxFuture<'static, Reply> {
     let Request { id, params, .. } = request;
-    match router.listen_filter(&params, place.resources) {
+    match router.listen_filter(&params, permit.resources) {
         Ok(filter) => {
             let acknowledgement = acknowledged(&id, &filter);
             // before the acknowledgement is sent: what changes from now on is heard
-            let subscription = Subscription::new(place, filter);
+            let subscription = Subscription::new(permit, filter);
             let (router, revision) = (router.clone(), origin.peer.revision);
             run(router, revision, origin.link, id, subscription, acknowledgement).boxed_local()
         }
-        Err(error) => ready(refused(&id, &error)).boxed_local(),
+        Err(error) => ready(error_reply(&id, &error)).boxed_local(),
     }
-}
-
-fn refused(id: &RequestId, error: &McpError) -> Reply {
-    Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
 }
 
 async fn run(
@@ -140,13 +134,13 @@ async fn run(
     // MCP 2026-07-28 basic/patterns/subscriptions, Acknowledgment: MUST be the first message
     let room = link.try_room(acknowledgement.len());
     link.deliver(acknowledgement, room);
-    let heard = &subscription.place.heard;
-    while heard.change().await {
+    let listener = &subscription.permit.listener;
+    while listener.change().await {
         // boxed: an idle subscription does not carry its size
         Box::pin(pass_on(&*link, &id, &subscription)).await;
     }
     // what was heard before the end is told before it, as far as there is room now
-    for change in heard.take() {
+    for change in listener.take() {
         let notice = subscription.notice(&id, &change);
         let room = link.try_room(notice.len());
         if room.0.is_some() {
@@ -158,41 +152,41 @@ async fn run(
 
 /// Passes on what was heard, after a moment in which later changes join it. Keeps what the end leaves no time for.
 async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
-    let Place { heard, coalesce, .. } = &subscription.place;
+    let ListenPermit { listener, coalesce, .. } = &subscription.permit;
     let coalesce = *coalesce;
     // all the same whether the time is over or the subscription
-    drop(timeout(coalesce, heard.ended()).await);
-    let mut changes = heard.take();
+    drop(timeout(coalesce, listener.ended()).await);
+    let mut changes = listener.take();
     while let Some(change) = changes.pop_first() {
         let notice = subscription.notice(id, &change);
-        match room(link, heard, notice.len(), coalesce).await {
+        match room(link, listener, notice.len(), coalesce).await {
             Some(room) => {
-                heard.forget(&change);
+                listener.forget(&change);
                 link.deliver(notice, room);
             }
             None => {
                 changes.insert(change);
-                return heard.put_back(changes);
+                return listener.put_back(changes);
             }
         }
     }
 }
 
-/// Waits for room, which bounds what a reader that stands still is owed; `None` once the subscription ends.
-async fn room(link: &dyn Link, heard: &Heard, bytes: usize, pause: Duration) -> Option<Room> {
+/// Waits for room, which bounds what a stalled reader is owed; `None` once the subscription ends.
+async fn room(link: &dyn Link, listener: &Listener, bytes: usize, pause: Duration) -> Option<Room> {
     loop {
-        let ended = std::pin::pin!(heard.ended());
+        let ended = std::pin::pin!(listener.ended());
         let Either::Left((room, _)) = select(link.room(bytes), ended).await else { return None };
         if room.0.is_some() {
             return Some(room);
         }
         if !link.is_live() {
             // nobody is there any more
-            heard.end();
+            listener.end();
             return None;
         }
-        // it stands still
-        if timeout(pause, heard.ended()).await.is_ok() {
+        // the reader is stalled
+        if timeout(pause, listener.ended()).await.is_ok() {
             return None;
         }
     }

@@ -115,10 +115,11 @@ fn listening(sessions: &Sessions, stream: &Arc<Stream>) -> LocalBoxFuture<'stati
     };
     let claim = Claim::of(&request.params).unwrap();
     let peer = Arc::new(claim.peer(&router).unwrap());
-    let place = Place::of(sessions.hub(), &SessionLimits::default(), &request, &peer).unwrap().unwrap();
+    let permit =
+        ListenPermit::of(sessions.hub(), &SessionLimits::default(), &request, &peer).unwrap().unwrap();
     let origin =
         Origin { peer, link: stream.clone(), cancelled: Cancelled::default(), principal: None, http: None };
-    serve(place, &router, request, origin)
+    serve(permit, &router, request, origin)
 }
 
 #[actix_rt::test]

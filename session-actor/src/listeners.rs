@@ -1,10 +1,12 @@
-//! Who listens: the open subscriptions of a server, by what they want to hear.
+//! Who listens: the open subscriptions of a server, by the changes they want to hear of.
 //!
-//! A change looks up its own listeners only, and leaves with each no more than that it happened: a burst is one change and
-//! one wake-up, however slowly the listener gets its turn.
+//! A change looks up its own listeners only and leaves with each the fact that it happened: a burst is one change and one
+//! wake-up, however slowly the listener's task runs. Nothing is sent from here.
 //!
-//! **Invariant:** a listener that stands here hears every change that is told from then on, and holds at most one of each
-//! kind and URI. No lock is held while another task is woken.
+//! **Invariant:** a listener in the table hears every change that is told from then on, and holds at most one of each kind
+//! and URI. No lock is held while another task is woken.
+//!
+//! Read next: `changes` (the set), `listen` (the task that passes them on).
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -18,21 +20,23 @@ use std::{
 
 use actix_mcp_router::Change;
 
-/// What one listener has heard and not passed on yet. Shared by its task, by the listeners, and by the session on whose pipe
-/// it is.
+use crate::changes::PendingChanges;
+
+/// One subscription: what it has heard and not passed on yet. Shared by its task, by the listeners, and by the session on
+/// whose pipe it is.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Mutex<State>);
+pub(crate) struct Listener(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    changes: BTreeSet<Change>,
+    pending: PendingChanges,
     /// The server, or the client's session, ends: nothing more is heard.
     ended: bool,
     /// The listener's task, waiting.
-    listener: Option<Waker>,
+    task: Option<Waker>,
 }
 
-impl Heard {
+impl Listener {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,25 +44,23 @@ impl Heard {
     /// Notes a change; whom to wake, if nothing waited before.
     fn note(&self, change: &Change) -> Option<Waker> {
         let mut state = self.lock();
-        let first = state.changes.is_empty();
-        state.changes.insert(change.clone());
-        if first { state.listener.take() } else { None }
+        if state.pending.note(change.clone()) { state.task.take() } else { None }
     }
 
     /// Ends the subscription: its task passes on what was heard, and answers.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
-        let listener = state.listener.take();
+        let task = state.task.take();
         drop(state);
-        if let Some(listener) = listener {
-            listener.wake();
+        if let Some(task) = task {
+            task.wake();
         }
     }
 
     /// Waits for a change; `false` once the subscription ends. One task at a time waits here, or for the end.
     pub(crate) async fn change(&self) -> bool {
-        poll_fn(|cx| self.poll(cx, |state| !state.changes.is_empty())).await
+        poll_fn(|cx| self.poll(cx, |state| !state.pending.is_empty())).await
     }
 
     /// Waits until the subscription ends.
@@ -74,25 +76,25 @@ impl Heard {
         if until(&state) {
             return Poll::Ready(true);
         }
-        if !state.listener.as_ref().is_some_and(|listener| listener.will_wake(cx.waker())) {
-            state.listener = Some(cx.waker().clone());
+        if !state.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
+            state.task = Some(cx.waker().clone());
         }
         Poll::Pending
     }
 
     /// What was heard since the last look.
     pub(crate) fn take(&self) -> BTreeSet<Change> {
-        std::mem::take(&mut self.lock().changes)
+        self.lock().pending.take()
     }
 
     /// Forgets a change that is being passed on: the notice tells of what was heard while it waited as well.
     pub(crate) fn forget(&self, change: &Change) {
-        self.lock().changes.remove(change);
+        self.lock().pending.remove(change);
     }
 
     /// Puts back what could not be passed on.
-    pub(crate) fn put_back(&self, mut changes: BTreeSet<Change>) {
-        self.lock().changes.append(&mut changes);
+    pub(crate) fn put_back(&self, changes: BTreeSet<Change>) {
+        self.lock().pending.put_back(changes);
     }
 }
 
@@ -106,9 +108,9 @@ pub(crate) struct Listeners {
 
 #[derive(Debug, Default)]
 struct Table {
-    by_name: HashMap<u64, Arc<Heard>>,
+    by_name: HashMap<u64, Arc<Listener>>,
     by_change: HashMap<Change, HashSet<u64>>,
-    /// The server shuts down: who comes now is told at once.
+    /// The server shuts down: a new listener is ended at once.
     ended: bool,
 }
 
@@ -118,17 +120,17 @@ impl Listeners {
     }
 
     /// Adds a listener to these changes; it hears what is told from here on.
-    pub(crate) fn add(&self, heard: &Arc<Heard>, changes: &[Change]) -> u64 {
+    pub(crate) fn add(&self, listener: &Arc<Listener>, changes: &[Change]) -> u64 {
         let name = self.names.fetch_add(1, Ordering::Relaxed);
         let mut table = self.lock();
         for change in changes {
             table.by_change.entry(change.clone()).or_default().insert(name);
         }
-        table.by_name.insert(name, heard.clone());
+        table.by_name.insert(name, listener.clone());
         let ended = table.ended;
         drop(table);
         if ended {
-            heard.end();
+            listener.end();
         }
         name
     }
@@ -154,7 +156,7 @@ impl Listeners {
         let table = self.lock();
         let names = table.by_change.get(change).into_iter().flatten();
         let listeners = names.filter_map(|name| table.by_name.get(name));
-        let waiting = listeners.filter_map(|heard| heard.note(change)).collect::<Vec<_>>();
+        let waiting = listeners.filter_map(|listener| listener.note(change)).collect::<Vec<_>>();
         drop(table);
         waiting.into_iter().for_each(Waker::wake);
     }
@@ -165,7 +167,7 @@ impl Listeners {
         table.ended = true;
         let all = table.by_name.values().cloned().collect::<Vec<_>>();
         drop(table);
-        all.iter().for_each(|heard| heard.end());
+        all.iter().for_each(|listener| listener.end());
     }
 
     #[cfg(test)]

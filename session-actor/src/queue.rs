@@ -1,6 +1,6 @@
 //! The bounded queues between a handler and the bytes of its stream.
 //!
-//! What bounds them is the stream's byte budget, from which every frame has its room.
+//! The stream's byte budget, from which every frame has its room, bounds them. What a frame holds is never looked at.
 //!
 //! **Invariant:** a frame that must arrive (an answer, a request to the client) is never dropped to make room.
 //!
@@ -200,7 +200,7 @@ impl Sink {
         self.0.lock().backlog.0.len()
     }
 
-    /// How long until the writer has stood still for so long: zero if it has, `None` while nothing waits for it.
+    /// How long until the writer has been stalled for this long: zero if it has, `None` while nothing waits for it.
     pub(crate) fn stalls_in(&self, stall: Duration) -> Option<Duration> {
         let since = self.0.lock().waiting_since?;
         Some(stall.saturating_sub(since.elapsed()))

@@ -1,8 +1,10 @@
 //! The replay ring: what was sent on a session's streams, so that a client whose stream broke can fetch the rest.
 //!
-//! Pure: time comes in with every event.
+//! Pure: it has no clock; time comes in with every event.
 //!
-//! **Invariant:** an event is only ever given out under the number of the stream it was sent on.
+//! **Invariant:** an event is only ever given out as one of the stream on which it was sent.
+//!
+//! Read next: `state/streams` (who asks for it).
 // MCP 2025-11-25 basic/transports, Resumability and Redelivery: MUST NOT replay messages of a different stream
 
 use std::{collections::VecDeque, fmt, str::FromStr, time::Duration};
@@ -11,10 +13,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-/// The id of an event: the stream it was sent on, and its place there. The priming event is number 0.
+/// The id of an event: the stream it was sent on, and its place there. The priming event is event 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventId {
-    /// The stream's number, which never repeats in a session.
+    /// The stream: the generation it was opened under, which never repeats in a session.
     pub stream: u64,
     /// The event's place on its stream, from 0.
     pub event: u64,
@@ -26,7 +28,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// A text that is no event id of ours.
+/// The error for a text that is not an event id of this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an event id of this server")]
 pub struct NoEventId;
@@ -73,7 +75,7 @@ impl fmt::Display for ReplayLimits {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptEvent {
     id: EventId,
     json: Bytes,
     at: Instant,
@@ -85,7 +87,7 @@ struct Kept {
 #[derive(Debug)]
 pub(crate) struct Replay {
     limits: ReplayLimits,
-    kept: VecDeque<Kept>,
+    kept: VecDeque<KeptEvent>,
     bytes: usize,
 }
 
@@ -98,11 +100,11 @@ impl Replay {
     pub(crate) fn keep(&mut self, id: EventId, json: Bytes, unfetched: bool, now: Instant) {
         self.expire(now);
         if json.len() > self.limits.bytes {
-            // it goes alone, with the stream that has a gap now, and not with all that others can come back for
+            // it goes alone, with the stream that has a gap now, and not with all that the other streams keep
             return self.forget(id.stream);
         }
         self.bytes += json.len();
-        self.kept.push_back(Kept { id, json, at: now, unfetched });
+        self.kept.push_back(KeptEvent { id, json, at: now, unfetched });
         while self.kept.len() > self.limits.events || self.bytes > self.limits.bytes {
             let victim = self.kept.iter().position(|kept| !kept.unfetched).unwrap_or(0);
             match self.kept.remove(victim) {
@@ -123,7 +125,7 @@ impl Replay {
         now: Instant,
     ) -> Option<Vec<(EventId, Bytes)>> {
         self.expire(now);
-        let is_next = |kept: &Kept| kept.id.stream == last.stream && kept.id.event > last.event;
+        let is_next = |kept: &KeptEvent| kept.id.stream == last.stream && kept.id.event > last.event;
         let mut next = last.event.checked_add(1)?;
         let (mut whole, mut answer) = (true, None);
         let mut events = Vec::new();

@@ -1,7 +1,6 @@
 //! Where the answer to a request goes, and what it is there: a message, a stream of events, or nothing.
 //!
-//! It never decides which; it is told by the session, or by the exchange. What both of them frame as an event is framed
-//! here.
+//! Nothing is decided here: the session or the exchange says which. Whatever they send as an event is framed here.
 //!
 //! **Invariant:** a [`ReplyTo`] is owned by one call and consumed by its one answer; nothing else can write to it.
 //!
@@ -12,7 +11,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use actix_mcp_router::ErrorCode;
+use actix_mcp_router::{
+    ErrorCode, McpError, RequestId,
+    internal::{ErrorId, Reply, encode_error},
+};
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::sync::oneshot;
 
@@ -89,7 +91,7 @@ pub(crate) fn put_event(buffer: &mut BytesMut, id: Option<EventId>, json: &[u8])
         // a buffer takes it all
         writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
     }
-    // JSON of ours holds no raw line break, so one `data:` line is the whole of it
+    // the JSON we write has no raw line break, so one `data:` line holds all of it
     buffer.put_slice(b"data: ");
     buffer.put_slice(json);
     buffer.put_slice(b"\n\n");
@@ -101,6 +103,11 @@ pub fn event(json: &[u8]) -> Bytes {
     let mut event = BytesMut::with_capacity(json.len() + 23);
     put_event(&mut event, None, json);
     event.freeze()
+}
+
+/// An error as an answer.
+pub(crate) fn error_reply(id: &RequestId, error: &McpError) -> Reply {
+    Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
 }
 
 /// What became of a request, as far as a status line can say it.

@@ -1,5 +1,7 @@
 //! The sessions of one server, as the transports see them: found, told of changes, drained and closed, from any worker.
 //!
+//! What they share is in the hub, which this wraps; only here is anything sent to their actors, and never under a lock.
+//!
 //! **Invariant:** a session is found under its id by the principal that opened it and by nobody else; for others it does
 //! not exist.
 //!
@@ -87,7 +89,7 @@ impl Sessions {
     fn tell(&self, change: &Change) {
         let change = change.normal();
         self.0.listeners().tell(&change);
-        for session in self.addrs(|session| session.noted.note(&change)) {
+        for session in self.addrs(|session| session.changes.note(&change)) {
             session.do_send(Changed);
         }
     }
@@ -109,7 +111,8 @@ impl Sessions {
     }
 
     /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long and are then
-    /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless that takes too long.
+    /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless
+    /// that takes too long.
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
         self.0.enter(ShutdownStage::Draining);

@@ -1,5 +1,8 @@
 //! What runs at this moment, counted by guards: a count goes down when what it counts is dropped, however that happens.
-//! Beside it one total, of the messages that were lost.
+//!
+//! There is also one total, of the messages that were lost. Nothing is measured in time, and nothing is ever reset.
+//!
+//! Read next: `hub` (which compares counts with their limits).
 
 use std::sync::{
     Arc,
@@ -22,7 +25,7 @@ struct Counters {
     /// Messages, since the server was made.
     dropped: AtomicU64,
     listens: AtomicUsize,
-    /// Told when the last open stream, exchange or subscription has gone.
+    /// Notified when the last open stream, exchange or subscription ends.
     none_left: Notify,
 }
 
@@ -48,7 +51,7 @@ pub(crate) enum Counter {
     InFlight,
     Streams,
     Subscriptions,
-    /// Requests that are sessions of their own; those to listen have their own.
+    /// Requests without a session; those to listen are counted as `Listens`.
     Exchanges,
     /// Subscriptions, of sessions or not.
     Listens,

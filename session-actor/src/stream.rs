@@ -1,8 +1,10 @@
-//! One SSE stream: a child of its session that encodes what it is given and notices when its reader has gone.
+//! One SSE stream: a child of its session that encodes what it gets and notices when its reader has disconnected.
 //!
-//! Events are numbered by the session, which keeps them for readers that come back.
+//! It never numbers or keeps an event: the session does, for clients that resume.
 //!
 //! **Invariant:** it knows its session weakly and its own token only; all it can break is itself.
+//!
+//! Read next: `queue` (where its events go), `session/streams` (who starts it).
 
 use std::time::Duration;
 
@@ -29,15 +31,15 @@ use crate::{
 pub(crate) struct StreamActor {
     /// Its name in the session; a report under it is stale once the session has another reader in its place.
     token: Token,
-    /// The session is told when the reader has gone. Weak: a stream keeps no session alive.
+    /// Gets a message when the reader has disconnected. Weak: a stream keeps no session alive.
     session: WeakAddr<SessionActor>,
     /// Where the encoded events go; finished when the stream ends.
     sink: Sink,
     /// The session has ended the stream: what is left is to see it read, or cut.
     ended: bool,
-    /// How long the reader may stand still with events waiting.
+    /// How long the reader may be stalled with events waiting.
     stall: Duration,
-    /// The look at whether the reader stands still; there is one while events wait.
+    /// The timer that looks whether the reader is stalled; there is one while events wait.
     watch: Option<SpawnHandle>,
     /// Counts the stream as open.
     _open: Counted,
@@ -74,7 +76,7 @@ impl StreamActor {
         }
     }
 
-    /// Looks again when the reader will have stood still for too long, for as long as something waits.
+    /// Looks again when the reader will have been stalled for too long, for as long as something waits.
     fn watch(&mut self, ctx: &mut Context<Self>) {
         if self.watch.is_some() {
             return;
@@ -107,19 +109,19 @@ impl Actor for StreamActor {
     }
 
     fn stopped(&mut self, _: &mut Self::Context) {
-        // a reader that stood still comes back for what it missed: it is all in the ring
+        // a stalled reader can resume for what it missed: it is all in the ring
         self.sink.cut();
     }
 }
 
-/// A stream's reader has gone or stands still. Sent by the stream; stale if the stream has another reader by now.
+/// A stream's reader has disconnected or stalled. Sent by the stream; stale if the stream has another reader by now.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct StreamClosed {
     pub(crate) stream: Token,
 }
 
-/// Writes the priming event: an id to come back with, and how soon to do so. Sent by the session, first of all.
+/// Writes the priming event: an id to resume with, and how soon to do so. Sent by the session, first of all.
 // MCP 2025-11-25 basic/transports, Sending Messages 6: SHOULD send an event with an id and an empty data field
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -138,7 +140,7 @@ impl Handler<Prime> for StreamActor {
     }
 }
 
-/// Writes how soon a client should come back. Sent by the session before it ends a stream that had more to say.
+/// Writes how soon a client should resume. Sent by the session before it ends a stream that had more to say.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Retry {
@@ -167,7 +169,7 @@ impl Handler<Hello> for StreamActor {
     }
 }
 
-/// Writes one message. Sent by the session; if the stream is gone, its kept copy serves a reader that comes back.
+/// Writes one message. Sent by the session; if the stream is gone, its kept copy serves a client that resumes.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Write {
@@ -175,7 +177,7 @@ pub(crate) struct Write {
     pub(crate) json: Bytes,
     /// Held until the bytes have left.
     pub(crate) room: Room,
-    /// Whether it may go when the reader stands still.
+    /// Whether it may be dropped when the reader is stalled.
     pub(crate) droppable: bool,
 }
 

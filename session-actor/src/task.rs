@@ -1,7 +1,9 @@
-//! A request's own task: admission, handler and report, on the worker that accepted it.
+//! A request's own task: it waits for the admission, runs the handler and reports its end, on the worker that accepted it.
 //!
 //! It outlives whoever started it: an HTTP future that is dropped leaves neither a call that runs without an entry nor an
-//! entry without a call.
+//! entry without a call. Before the session admits the request, the task does nothing but wait.
+//!
+//! Read next: `session/admit` (the admission), `session/report` (the end).
 
 use std::{future::Future, sync::Arc};
 
@@ -16,7 +18,7 @@ use tokio::{sync::oneshot, task::coop::unconstrained};
 use tracing::{Instrument, Span};
 
 use crate::{
-    listen::{self, Place},
+    listen::{self, ListenPermit},
     reply_to::ReplyTo,
     session::{Admission, Admit, Running, SessionActor},
     sessions::Sessions,
@@ -28,10 +30,10 @@ pub(crate) fn work(
     router: &Arc<Router>,
     request: Request,
     origin: Origin,
-    listens: Option<Place>,
+    listens: Option<ListenPermit>,
 ) -> impl Future<Output = Reply> + use<> + 'static {
     match listens {
-        Some(place) => Either::Left(listen::serve(place, router, request, origin)),
+        Some(permit) => Either::Left(listen::serve(permit, router, request, origin)),
         None => Either::Right(router.dispatch(request, origin)),
     }
 }

@@ -1,8 +1,10 @@
 //! Tokens: what a call or a stream is known by inside.
 //!
 //! **Invariant:** a generation is given once in the life of a session, to a call or to a stream, and never again. So a
-//! late report about generation 1 finds nothing, although its slot belongs to generation 2 by then, and a stream's token
-//! finds no call.
+//! late report about generation 1 matches nothing, although its slot belongs to generation 2 by then, and a stream's token
+//! matches no call.
+//!
+//! Read next: `state` (what is kept under tokens).
 
 use std::fmt;
 

@@ -29,7 +29,7 @@ fn text(answer: &Value) -> &str {
 }
 
 #[actix_web::test]
-async fn a_second_request_is_refused_before_a_stream_or_a_task_exists_and_the_first_keeps_everything() {
+async fn a_second_request_is_refused_before_a_stream_or_a_handler_exists_and_the_first_keeps_everything() {
     paused();
     let (server, puppets) = server();
     let posts = Posts::connect(&server, NEWEST).await;

@@ -1,6 +1,10 @@
-//! A request comes in: it is admitted under a token, answered at once, or refused.
+//! A request comes in: it is admitted under a token, answered by the session itself, or refused.
 //!
-//! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler.
+//! No code of an author runs here. The request's task has been started and waits; it goes on only if the request is admitted.
+//!
+//! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler runs.
+//!
+//! Read next: `own`, `refuse` (the other two outcomes), `task` (where an admitted request goes on).
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,10 +15,10 @@ use actix_mcp_router::{
 };
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Kept, Running, SessionActor, report::Report};
+use super::{CallEntry, Running, SessionActor, report::Report};
 use crate::{
     link::{CallEnd, CallLink, StreamRoom},
-    listen::Place,
+    listen::ListenPermit,
     reply_to::{Disposition, ReplyTo},
     token::Token,
 };
@@ -26,13 +30,13 @@ use crate::{
 #[rtype(result = "()")]
 pub struct Admit {
     pub(crate) request: Request,
-    /// Who sends it, where the request says so itself; the session's client otherwise.
+    /// Who sends it, for a self-contained request; `None` for one of the session's client.
     pub(crate) peer: Option<Arc<Peer>>,
     /// What stops the task.
     pub(crate) running: Running,
     /// Where the answer goes.
     pub(crate) reply_to: ReplyTo,
-    /// Told if the request is admitted, with the request back; dropped if the session has answered it.
+    /// Gets the request back if it is admitted; dropped if the session has answered it.
     pub(crate) admitted: oneshot::Sender<Admission>,
 }
 
@@ -49,8 +53,8 @@ pub struct Admission {
     pub link: Arc<dyn Link>,
     /// After what silence the answer becomes a stream; `None` where it cannot.
     pub stream_after: Option<Duration>,
-    /// Its place, where it is a request to listen.
-    pub(crate) listens: Option<Place>,
+    /// Its permit, where it is a request to listen.
+    pub(crate) listens: Option<ListenPermit>,
     /// Reports the call's end, even if nobody takes the admission.
     pub(crate) report: Report,
 }
@@ -96,7 +100,7 @@ impl SessionActor {
         }
     }
 
-    /// Takes a request that speaks for itself. Of the session it shares the pipe, and the ids in flight on it.
+    /// Admits a self-contained request. It shares only the pipe and its in-flight ids with the session.
     fn admit_stateless(&mut self, admit: Admit, peer: Arc<Peer>) {
         if self.state.is_taken(&admit.request.id) {
             return self.refuse_duplicate(admit.reply_to, &admit.request.id);
@@ -133,7 +137,7 @@ impl SessionActor {
             None => StreamRoom::of_call(&self.state.limits, self.hub.stats().clone()),
         };
         let session = self.address.clone();
-        let listens = match Place::of(&self.hub, &self.state.limits, &request, &peer) {
+        let listens = match ListenPermit::of(&self.hub, &self.state.limits, &request, &peer) {
             Ok(listens) => listens,
             Err(too_many) => {
                 let error = McpError::new(ErrorCode::INTERNAL_ERROR, too_many.to_string());
@@ -145,9 +149,9 @@ impl SessionActor {
             Err(refused) => return self.refuse_call(refused, reply_to, &request.id),
         };
         let link = Arc::new(CallLink::new(admitted.token(), session.clone(), room));
-        let heard = listens.as_ref().map(|place| place.heard().clone());
+        let listener = listens.as_ref().map(|permit| permit.listener().clone());
         let (reply_to, target) = (Some(reply_to), Target::of(&request));
-        let kept = Kept { running, reply_to, target, link: CallEnd(link.clone()), heard };
+        let kept = CallEntry { running, reply_to, target, link: CallEnd(link.clone()), listener };
         let call = admitted.fill(kept);
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);

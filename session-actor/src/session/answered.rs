@@ -1,4 +1,8 @@
-//! The client answers a request of ours.
+//! The client answers a server-initiated request.
+//!
+//! Whether the answer fits the question is not checked here: the asker does that.
+//!
+//! Read next: `ask`.
 
 use actix::{Handler, Message};
 use actix_mcp_router::{QuestionError, internal::Response};

@@ -1,6 +1,10 @@
 //! A call asks the client something: elicitation, sampling, roots.
 //!
+//! What is asked, and what the answer means, is not looked at here.
+//!
 //! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
+//!
+//! Read next: `answered`, `state/client_requests` (the open ones).
 
 use actix::{AsyncContext, Context, Handler};
 use actix_mcp_router::{
@@ -32,7 +36,7 @@ impl Handler<Ask> for SessionActor {
             return drop(reply.send(Err(error)));
         }
         if room.0.is_none() {
-            // the stream stands still and is full: one more that must not be dropped would be one too many
+            // the stream is stalled and full: one more that must not be dropped would be one too many
             log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
             return drop(reply.send(Err(QuestionError::TimedOut)));
         }
@@ -41,7 +45,7 @@ impl Handler<Ask> for SessionActor {
             .unwrap_or(self.state.limits.client_request_timeout)
             .min(MAX_CLIENT_REQUEST_TIMEOUT);
         let due = Instant::now() + timeout;
-        let id = match self.state.ask(state::Ask { call, nth, due, reply }) {
+        let id = match self.state.ask(state::ClientRequest { call, nth, due, reply }) {
             Ok(id) => id,
             Err((ask, error)) => {
                 log::warn!(session = self.short(), generation = call.generation(); "asked nothing: {error}");
@@ -58,7 +62,7 @@ impl Handler<Ask> for SessionActor {
         } else {
             self.send_ask(held);
         }
-        self.watch_asks(due, ctx);
+        self.watch_requests(due, ctx);
     }
 }
 
@@ -90,31 +94,31 @@ impl SessionActor {
         }
     }
 
-    /// Sees that the open asks are looked at when one of them is due.
+    /// Sees that the open requests are looked at when one of them is due.
     ///
     /// One timer for all: each timer of an actor is polled at every message.
-    fn watch_asks(&mut self, due: Instant, ctx: &mut Context<Self>) {
-        if let Some((armed, timer)) = self.ask_timer {
+    fn watch_requests(&mut self, due: Instant, ctx: &mut Context<Self>) {
+        if let Some((armed, timer)) = self.request_timer {
             if armed <= due {
                 return;
             }
             ctx.cancel_future(timer);
         }
         let timer = ctx.run_later(due.saturating_duration_since(Instant::now()), |session, ctx| {
-            session.ask_timer = None;
-            for (id, call) in session.state.overdue_asks(Instant::now()) {
+            session.request_timer = None;
+            for (id, call) in session.state.overdue_requests(Instant::now()) {
                 log::debug!(session = session.short(), generation = call.generation(); "the client did not answer in time");
                 session.resolve(id, Err(QuestionError::TimedOut));
                 session.withdraw(call, id, "timed out");
             }
-            if let Some(due) = session.state.next_ask_due() {
-                session.watch_asks(due, ctx);
+            if let Some(due) = session.state.next_request_due() {
+                session.watch_requests(due, ctx);
             }
         });
-        self.ask_timer = Some((due, timer));
+        self.request_timer = Some((due, timer));
     }
 
-    /// Tells the client that a request of ours is off.
+    /// Cancels a request to the client, by a notification if it was sent.
     // MCP 2025-11-25 basic/lifecycle, Timeouts: SHOULD issue a cancellation notification and stop waiting
     fn withdraw(&mut self, call: Token, id: i64, reason: &str) {
         if self.forget_held(id) {
@@ -132,7 +136,7 @@ impl SessionActor {
 
     /// Takes back all open requests of a call that is about to be taken, on its own stream.
     pub(super) fn withdraw_all(&mut self, call: Token) {
-        for id in self.state.open_asks(call) {
+        for id in self.state.open_requests(call) {
             self.resolve(id, Err(QuestionError::Gone));
             self.withdraw(call, id, "the call that asked has ended");
         }
@@ -154,7 +158,7 @@ impl Handler<Withdraw> for SessionActor {
     type Result = ();
 
     fn handle(&mut self, withdraw: Withdraw, _: &mut Self::Context) {
-        let Some(id) = self.state.open_ask(withdraw.call, withdraw.nth) else { return };
+        let Some(id) = self.state.open_request(withdraw.call, withdraw.nth) else { return };
         if self.resolve(id, Err(QuestionError::Gone)) {
             self.withdraw(withdraw.call, id, "the request was withdrawn");
         }

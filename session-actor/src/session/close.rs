@@ -1,4 +1,8 @@
-//! The session ends: at once, or after what runs has had its time.
+//! The session ends: at once, or after running calls have had their time.
+//!
+//! It never waits: a handler's grace is a task of its own, and whoever drains the session waits for a channel.
+//!
+//! Read next: `sessions` (the drain of all sessions).
 
 use std::sync::Arc;
 
@@ -7,9 +11,9 @@ use actix_mcp_router::{ErrorCode, McpError};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 
-use super::{Kept, Running, SessionActor, finish::refused, streams::RETRY};
+use super::{CallEntry, Running, SessionActor, streams::RETRY};
 use crate::{
-    reply_to::{ReplyTo, ResponseHead},
+    reply_to::{ReplyTo, ResponseHead, error_reply},
     stream::Retry,
     token::Token,
 };
@@ -32,11 +36,11 @@ pub(crate) fn stopped() -> McpError {
     McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down; the call was stopped")
 }
 
-/// What its handler is told, if it listens.
+/// The reason its handler gets, if it listens for its cancellation.
 const SHUTTING_DOWN: &str = "the server is shutting down";
 
 /// Ends the session when the drain time is over: running calls are answered with an error, then as [`Close`]. Sent by the
-/// transport or the registry after [`Drain`]; if the actor is gone, it has nothing left to answer.
+/// transport or by `Sessions` after [`Drain`]; if the actor is gone, it has nothing left to answer.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Stop;
@@ -47,7 +51,7 @@ impl Handler<Stop> for SessionActor {
     fn handle(&mut self, _: Stop, ctx: &mut Self::Context) {
         for call in self.state.calls_in_flight() {
             self.log_stopped(call);
-            if let Some(running) = self.finish(call, |id| refused(id, &stopped())) {
+            if let Some(running) = self.finish(call, |id| error_reply(id, &stopped())) {
                 self.cancel_task(running, Some(SHUTTING_DOWN.to_owned()));
             }
         }
@@ -77,7 +81,7 @@ impl SessionActor {
         }
         let limit = self.state.limits.in_flight;
         let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
-        let Ok(place) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
+        let Ok(permit) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
             log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
             return false;
         };
@@ -88,7 +92,7 @@ impl SessionActor {
             if !running.abort.is_finished() {
                 log::debug!("a cancelled call used up its grace of {grace:?}");
             }
-            drop((running, place));
+            drop((running, permit));
         };
         actix_rt::spawn(over.instrument(span));
         true
@@ -98,7 +102,7 @@ impl SessionActor {
     pub(super) fn close(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         let (calls, readers) = self.state.close();
-        for (_, Kept { running, reply_to, link, .. }) in calls {
+        for (_, CallEntry { running, reply_to, link, .. }) in calls {
             drop(link);
             if let Some(ReplyTo::Http(reply)) = reply_to {
                 // the client may have gone, and then nobody waits
@@ -125,14 +129,14 @@ impl SessionActor {
     }
 }
 
-/// Admits nothing more, ends standalone streams and subscriptions, and tells when nothing is in flight. Sent by the transport when the
-/// client has closed its end or the server shuts down; if the actor is gone, the sender is dropped.
+/// Admits nothing more, ends standalone streams and subscriptions, and reports when nothing is in flight. Sent by the
+/// transport when the client has closed its end or the server shuts down; if the actor is gone, the sender is dropped.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Drain {
     /// Told when nothing is in flight.
     pub done: oneshot::Sender<()>,
-    /// The client can answer nothing any more: what waits for it is told so.
+    /// The client has closed its input and can answer nothing any more: whoever waits for it gets an error.
     pub input_closed: bool,
 }
 
@@ -146,12 +150,12 @@ impl Handler<Drain> for SessionActor {
             reader.stream.do_send(Retry { after: RETRY });
             // ends with its reader, which is dropped here
         }
-        for heard in self.state.calls().filter_map(|kept| kept.heard.as_ref()) {
-            heard.end();
+        for listener in self.state.calls().filter_map(|kept| kept.listener.as_ref()) {
+            listener.end();
         }
         if drain.input_closed {
             self.input_closed = true;
-            self.state.drop_asks();
+            self.state.drop_client_requests();
             self.held.clear();
         }
         self.drained.push(drain.done);

@@ -1,4 +1,8 @@
-//! A call has something to say: what waits in its outbox goes to its own stream.
+//! A call has something to say: what waits in its outbox goes to its own stream, and what belongs to no call to a standalone one.
+//!
+//! A call's messages never go to another call's stream.
+//!
+//! Read next: `streams` (how a call gets its stream), `link` (the outbox).
 
 use std::iter;
 
@@ -54,7 +58,7 @@ impl SessionActor {
                 kept.link.0.budget().count_dropped();
                 log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
             }
-            // MCP 2025-11-25 basic/transports: the standalone stream is where a request of ours may go instead
+            // MCP 2025-11-25 basic/transports: the standalone stream is where a server-initiated request may go instead
             Some(_) => return self.send_standalone(&frame.bytes),
         }
         true

@@ -1,16 +1,20 @@
 //! A request is answered: its id, its stream and its answer leave in this one step.
+//!
+//! The answer is never looked into: the task has made it.
+//!
+//! Read next: `report` (which sends it), `state/calls`.
 
 use actix::{Handler, Message};
 use actix_mcp_router::{
     McpError, RequestId,
-    internal::{ErrorId, Reply, encode_error, torn_down},
+    internal::{Reply, torn_down},
 };
 use tokio::time::Instant;
 
-use super::{Kept, Running, SessionActor};
+use super::{CallEntry, Running, SessionActor};
 use crate::{
     queue::Frame,
-    reply_to::{Disposition, ReplyTo, ResponseHead},
+    reply_to::{Disposition, ReplyTo, ResponseHead, error_reply},
     stream::Write,
     token::Token,
 };
@@ -21,7 +25,7 @@ use crate::{
 pub struct Finished {
     /// The call.
     pub call: Token,
-    /// The answer; `None` if the task ended without one, which is a failure of ours.
+    /// The answer; `None` if the task ended without one, which is a defect of the server.
     pub reply: Option<Reply>,
 }
 
@@ -34,17 +38,12 @@ impl Handler<Finished> for SessionActor {
             // it was cancelled, and has cleaned up or used up its grace
             return self.check_drained();
         }
-        if self.finish(call, |id| reply.unwrap_or_else(|| refused(id, &McpError::internal()))).is_none() {
+        if self.finish(call, |id| reply.unwrap_or_else(|| error_reply(id, &McpError::internal()))).is_none() {
             log::trace!(session = self.short(), generation = call.generation(); "a call that was taken has ended");
             return;
         }
         self.check_drained();
     }
-}
-
-/// An error as an answer.
-pub(crate) fn refused(id: &RequestId, error: &McpError) -> Reply {
-    Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
 }
 
 impl SessionActor {
@@ -60,7 +59,7 @@ impl SessionActor {
             reply.json
         };
         let (taken, json) = self.state.finish(call, answer, Instant::now())?;
-        let Kept { running, reply_to, link, heard, .. } = taken.kept;
+        let CallEntry { running, reply_to, link, listener, .. } = taken.kept;
         drop(link);
         match reply_to {
             // the client may have gone, and then nobody waits
@@ -74,7 +73,7 @@ impl SessionActor {
             }
             Some(ReplyTo::Pipe) => {
                 self.push_to_pipe(Frame::kept(json));
-                if heard.is_some() && code.is_none() {
+                if listener.is_some() && code.is_none() {
                     self.push_to_pipe(Frame::kept(torn_down(&taken.id)));
                 }
             }

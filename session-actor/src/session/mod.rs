@@ -1,7 +1,9 @@
-//! The session's actor: a thin shell that turns messages into events of `SessionState` and does what comes out.
+//! The session's actor: a thin shell that turns messages into calls of `SessionState` and does what comes out.
 //!
-//! One message a file. Handlers of tools never run here: a request that is admitted runs in a task of its own (`task`), on
-//! the worker that accepted it, and this actor only hears of it by its token.
+//! This file has the actor's data; each file beside it has what belongs to one occasion, messages and methods. Messages that
+//! a call's link or a stream sends are defined beside their senders, in `link` and `stream`. Handlers of tools never run
+//! here: an admitted request runs in a task of its own (`task`), on the worker that accepted it, and this actor knows it by its
+//! token.
 //!
 //! Read next: `admit` and `finish`, the two ends of a request.
 
@@ -18,8 +20,6 @@ mod own;
 mod refuse;
 mod report;
 mod streams;
-#[cfg(test)]
-mod tests;
 
 use std::{collections::HashSet, fmt, sync::Arc};
 
@@ -35,6 +35,7 @@ use tokio::{
 };
 use tracing::Span;
 
+pub(crate) use self::close::stopped;
 pub use self::{
     admit::{Admission, Admit, Batching},
     answered::Answered,
@@ -46,13 +47,12 @@ pub use self::{
     refuse::Refuse,
     streams::{NoStream, NotResumed, OpenStream, Resume, StartStream},
 };
-pub(crate) use self::{close::stopped, finish::refused};
 use crate::{
     budget::ByteBudget,
+    changes::SessionChanges,
     hub::Hub,
     link::CallEnd,
-    listeners::Heard,
-    noted::Noted,
+    listeners::Listener,
     queue::{Frame, Sink},
     registry::{Registered, short},
     reply_to::ReplyTo,
@@ -67,7 +67,7 @@ pub struct SessionActor {
     /// What the server offers; shared by all sessions.
     router: Arc<Router>,
     /// All rules. Only this actor touches it.
-    state: SessionState<Kept, Reader>,
+    state: SessionState<CallEntry, Reader>,
     /// The client, from the answer to `initialize` on.
     peer: Option<Arc<Peer>>,
     /// The one stream of a session over a byte stream; `None` over HTTP.
@@ -82,20 +82,20 @@ pub struct SessionActor {
     hub: Arc<Hub<SessionHandle>>,
     /// Its entry in the registry, from `initialize` on.
     registered: Option<Registered<SessionHandle>>,
-    /// Where the registry leaves what has changed.
-    noted: Arc<Noted>,
+    /// Where the hub leaves what has changed.
+    changes: Arc<SessionChanges>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<Held>,
     /// Cancelled calls that clean up, by the token they had; an entry goes when its task reports its end. A drain waits for
     /// them.
     cleaning: HashSet<Token>,
     /// The timer of the requests to the client that are open, and when it fires; there is at most one.
-    ask_timer: Option<(Instant, SpawnHandle)>,
+    request_timer: Option<(Instant, SpawnHandle)>,
     /// Bounds the cancelled calls that still have their grace: as many as may be in flight. Made for the first.
     graces: Option<Arc<Semaphore>>,
-    /// Bounds what is on its way to readers of streams that have ended. Made for the first.
+    /// Bounds what is on its way to readers of finished streams. Made for the first.
     replays: Option<Arc<Semaphore>>,
-    /// Told when nothing is in flight any more; set by [`Drain`].
+    /// Notified when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
     /// The client has closed its end: it can answer nothing any more.
     input_closed: bool,
@@ -120,11 +120,11 @@ pub struct SessionHandle {
     pub peer: Arc<Peer>,
     /// Who opened it.
     pub principal: Option<Principal>,
-    pub(crate) noted: Arc<Noted>,
+    pub(crate) changes: Arc<SessionChanges>,
 }
 
 /// What the session keeps for a call in flight.
-pub(crate) struct Kept {
+pub(crate) struct CallEntry {
     /// Stops its task.
     running: Running,
     /// Where its answer goes; `None` once it has a stream of its own, whose reader the state knows.
@@ -134,7 +134,7 @@ pub(crate) struct Kept {
     /// Its way back, shared with its handler.
     link: CallEnd,
     /// What it hears, where it is a request to listen.
-    heard: Option<Arc<Heard>>,
+    listener: Option<Arc<Listener>>,
 }
 
 /// A call's task, as its session holds it. Dropping it, also with a session that panics, stops the task.
@@ -207,3 +207,6 @@ impl SessionActor {
 impl Actor for SessionActor {
     type Context = Context<Self>;
 }
+
+#[cfg(test)]
+mod tests;

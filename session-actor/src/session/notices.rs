@@ -1,7 +1,9 @@
 //! Something the server offers has changed, and this session's client is to be told.
 //!
-//! Notices wait for a moment so that others of their kind join them, and as long as it takes until there is a stream for
-//! them: there is one a kind and URI, so they are bounded and the last is never lost.
+//! Notices wait for a moment so that others of their kind join them, and then until there is a stream for them. There is one
+//! a kind and URI, so they are bounded and the last is never lost. Listeners are not told from here: they have a task each.
+//!
+//! Read next: `changes` (what the hub leaves for the session), `state/notices`.
 
 use actix::{AsyncContext, Context, Handler, Message};
 use actix_mcp_router::{Change, internal::encode_notification};
@@ -11,7 +13,7 @@ use serde_json::json;
 use super::SessionActor;
 use crate::queue::Frame;
 
-/// Something was noted for the session. Sent by the registry when nothing was before; one that has ended needs no word.
+/// Something was noted for the session. Sent by `Sessions` when nothing was noted before; lost with the session.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Changed;
@@ -21,7 +23,7 @@ impl Handler<Changed> for SessionActor {
 
     fn handle(&mut self, _: Changed, ctx: &mut Self::Context) {
         let mut concerned = false;
-        for change in self.noted.take() {
+        for change in self.changes.take() {
             concerned |= self.state.changed(change);
         }
         if concerned && self.hears_notices() {

@@ -1,13 +1,15 @@
-//! The client notifies: it is ready, or a request of its own is off.
+//! The client notifies: it is ready, or it cancels one of its requests.
 //!
 //! **Invariant:** a notification is never answered, whatever is wrong with it.
+//!
+//! Read next: `close` (what becomes of a cancelled call's task).
 
 use actix::{Handler, Message};
 use actix_mcp_router::internal::{Cancellation, Notification};
 use tokio::time::Instant;
 use tracing::Span;
 
-use super::{Kept, SessionActor};
+use super::{CallEntry, SessionActor};
 use crate::{
     reply_to::{ReplyTo, ResponseHead},
     state::Phase,
@@ -61,7 +63,7 @@ impl SessionActor {
         self.flush_outbox(call);
         self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
-        let Kept { running, reply_to, link, .. } = taken.kept;
+        let CallEntry { running, reply_to, link, .. } = taken.kept;
         drop(link);
         match reply_to {
             // the client may have gone, and then nobody waits

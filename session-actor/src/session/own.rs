@@ -1,6 +1,6 @@
-//! What the session answers itself, without a task: `initialize`, `ping`, the log level and resource subscriptions.
+//! What the session answers itself: `initialize`, `ping`, the log level and resource subscriptions.
 //!
-//! Nothing here is ever in flight, and no code of an author runs.
+//! None of these is ever in flight: the request's task ends without an admission, and no code of an author runs.
 //!
 //! Read next: `admit` (which sends requests here), `refuse`.
 
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::{SessionActor, SessionHandle};
 use crate::{
     reply_to::{Disposition, ReplyTo},
-    state::{Phase, Refused},
+    state::{NotAdmitted, Phase},
     stats::Counter,
 };
 
@@ -40,7 +40,7 @@ impl SessionActor {
                 self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
                 // asked once the session can be found: a shutdown that did not find it has been announced by now
                 if self.hub.is_draining() {
-                    return self.refuse_call(Refused::Draining, reply_to, &request.id);
+                    return self.refuse_call(NotAdmitted::Draining, reply_to, &request.id);
                 }
                 self.answer_at_once(
                     reply_to,
@@ -76,7 +76,7 @@ impl SessionActor {
     pub(super) fn unsubscribe(&mut self, reply_to: ReplyTo, request: &Request) {
         let uri = self.router.parse_uri(&request.params);
         let result = uri.map(|uri| {
-            self.noted.unsubscribe(&uri);
+            self.changes.unsubscribe(&uri);
             self.state.unsubscribe(&uri);
         });
         self.answer_empty(reply_to, &request.id, result);
@@ -86,7 +86,7 @@ impl SessionActor {
         let uri = self.router.subscribable(params)?;
         let stats = self.hub.stats();
         if self.state.subscribe(uri.clone(), || stats.count(Counter::Subscriptions)) {
-            self.noted.subscribe(&uri);
+            self.changes.subscribe(&uri);
             return Ok(());
         }
         let limit = self.state.limits.subscriptions;
@@ -101,7 +101,7 @@ impl SessionActor {
             addr: ctx.address(),
             peer: peer.clone(),
             principal: self.principal.take(),
-            noted: self.noted.clone(),
+            changes: self.changes.clone(),
         };
         self.registered = Some(self.hub.registry().register(self.id.clone(), handle));
         self.peer = Some(peer);

@@ -17,7 +17,7 @@ use super::SessionActor;
 use crate::{
     queue::Frame,
     reply_to::{Batch, Disposition, ReplyTo, ResponseHead},
-    state::Refused,
+    state::NotAdmitted,
 };
 
 impl SessionActor {
@@ -78,7 +78,7 @@ impl SessionActor {
         }
     }
 
-    /// What is told to whoever begins with something else.
+    /// The error message for a client that begins with something else.
     fn how_to_begin(&self) -> &'static str {
         if self.router.eras().serve_modern() {
             "the session is not open: send `initialize` first, or name a version in \
@@ -89,11 +89,11 @@ impl SessionActor {
     }
 
     /// Refuses a call that the rules do not admit.
-    pub(super) fn refuse_call(&self, refused: Refused, reply_to: ReplyTo, id: &RequestId) {
+    pub(super) fn refuse_call(&self, refused: NotAdmitted, reply_to: ReplyTo, id: &RequestId) {
         let (message, disposition) = match refused {
-            Refused::Duplicate => return self.refuse_duplicate(reply_to, id),
-            Refused::Draining => ("the server is shutting down".to_owned(), Disposition::Draining),
-            Refused::Full => {
+            NotAdmitted::Duplicate => return self.refuse_duplicate(reply_to, id),
+            NotAdmitted::Draining => ("the server is shutting down".to_owned(), Disposition::Draining),
+            NotAdmitted::Full => {
                 let limit = self.state.limits.in_flight;
                 (format!("too many requests are in flight (the limit is {limit})"), Disposition::Full)
             }
@@ -108,7 +108,8 @@ impl SessionActor {
     }
 }
 
-/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with the session.
+/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with
+/// the session.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Refuse {

@@ -1,4 +1,8 @@
-//! A call's report of its end, and of its silence, to its session.
+//! A call's reports to its session: that it has been silent for a while, and that it has ended.
+//!
+//! It keeps no session alive, and a report about a call that was taken changes nothing.
+//!
+//! Read next: `finish`, `streams`.
 
 use actix::WeakAddr;
 use actix_mcp_router::internal::Reply;

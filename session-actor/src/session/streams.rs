@@ -1,4 +1,8 @@
-//! Streams: a call's is opened when there is something to say, a standalone one when the client asks for it.
+//! Streams: a call's is started when there is something to say, a standalone one when the client asks for it.
+//!
+//! Whether a client may have one is decided in `state/streams`; here are the actors and the queues behind it.
+//!
+//! Read next: `stream` (the writer), `state/streams`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,11 +25,11 @@ use crate::{
     token::Token,
 };
 
-/// How soon a client whose stream ended should come back.
+/// How soon a client whose stream ended should resume it.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 impl SessionActor {
-    /// Whether streams have ids and a priming event, so that a client can come back to one that has said nothing.
+    /// Whether streams have ids and a priming event, so that a client can resume one that has sent nothing.
     pub(super) fn has_polling(&self) -> bool {
         self.pipe.is_none()
             && self.peer.as_ref().is_some_and(|peer| peer.revision.has(Feature::StreamPolling))
@@ -205,8 +209,8 @@ impl Handler<Resume> for SessionActor {
 }
 
 impl SessionActor {
-    /// Takes room for what a stream that has ended gives a reader: such a reader replaces nobody, so without a bound a
-    /// client that comes back many times and reads nothing would have as many copies of it written.
+    /// Reserves space for replaying a finished stream. Such a reader replaces no other, so without a limit a client that
+    /// resumes many times and reads nothing would have as many copies written.
     fn room_to_replay(&mut self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
         let Some(bytes) = self.state.bytes_after_end(last) else { return Ok(None) };
         let bytes = u32::try_from(bytes.max(MIN_REPLAY_BYTES)).unwrap_or(u32::MAX);
@@ -216,10 +220,10 @@ impl SessionActor {
     }
 }
 
-/// A reader of a stream that has ended counts for at least this much.
+/// A reader of a finished stream counts for at least this much.
 const MIN_REPLAY_BYTES: usize = 1024; // bytes
 
-/// How much may be on its way to readers of streams that have ended, in bytes: as much as all standalone streams could
+/// How much may be on its way to readers of finished streams, in bytes: as much as all standalone streams could
 /// replay at once.
 fn replays_limit(limits: &SessionLimits) -> usize {
     let streams = limits.streams.max(1);

@@ -1,4 +1,8 @@
 //! The calls of a session: admitted under a free id, taken once, and what they ask the client in between.
+//!
+//! What is kept for a call is never looked into.
+//!
+//! Read next: `in_flight` (the map), `streams` (a call's stream).
 
 use std::sync::Arc;
 
@@ -6,12 +10,12 @@ use actix_mcp_router::{QuestionError, RequestId};
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{Call, SessionState, asks::Ask, in_flight::Claim};
+use super::{Call, SessionState, client_requests::ClientRequest, in_flight::VacantId};
 use crate::{replay::EventId, reply_to::Batch, token::Token};
 
 /// Why a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum NotAdmitted {
     /// The id is in flight.
     Duplicate,
     /// The session takes no more calls.
@@ -22,7 +26,7 @@ pub(crate) enum Refused {
 
 /// The claim of a call that may run.
 #[derive(Debug)]
-pub(crate) struct Admitted<'a, C>(Claim<'a, Call<C>>);
+pub(crate) struct Admitted<'a, C>(VacantId<'a, Call<C>>);
 
 impl<C> Admitted<'_, C> {
     pub(crate) fn token(&self) -> Token {
@@ -67,23 +71,23 @@ impl<C, R> SessionState<C, R> {
     }
 
     /// Claims an id for a call, which is admitted once the claim is filled. Nothing exists for one that is refused.
-    pub(crate) fn admit(&mut self, id: RequestId, now: Instant) -> Result<Admitted<'_, C>, Refused> {
+    pub(crate) fn admit(&mut self, id: RequestId, now: Instant) -> Result<Admitted<'_, C>, NotAdmitted> {
         self.touched = now;
         let room = self.check_room();
         let Some(claim) = self.in_flight.claim(&mut self.generations, id) else {
-            return Err(Refused::Duplicate);
+            return Err(NotAdmitted::Duplicate);
         };
         room?;
         Ok(Admitted(claim))
     }
 
     /// Whether one more call could be admitted, whatever its id.
-    pub(crate) fn check_room(&self) -> Result<(), Refused> {
+    pub(crate) fn check_room(&self) -> Result<(), NotAdmitted> {
         if self.draining {
-            return Err(Refused::Draining);
+            return Err(NotAdmitted::Draining);
         }
         if self.in_flight.len() >= self.limits.in_flight {
-            return Err(Refused::Full);
+            return Err(NotAdmitted::Full);
         }
         Ok(())
     }
@@ -106,7 +110,7 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.get(call).is_some()
     }
 
-    /// Takes a call by its answer, which is kept for a reader that comes back if the stream has one of these.
+    /// Takes a call by its answer, which is kept for a client that resumes if the call has a stream.
     pub(crate) fn finish(
         &mut self,
         call: Token,
@@ -134,8 +138,8 @@ impl<C, R> SessionState<C, R> {
         self.touched = now;
         let reader =
             entry.track.and_then(|track| track.reader).and_then(|reader| self.readers.remove(reader));
-        let event = entry.track.map(|track| EventId { stream: track.number, event: track.sent });
-        self.asks.drop_of(call);
+        let event = entry.track.map(|track| EventId { stream: track.stream, event: track.sent });
+        self.client_requests.drop_of(call);
         Some(Taken { id, kept: entry.kept, reader: reader.map(|reader| reader.handle), event })
     }
 
@@ -143,47 +147,47 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.len()
     }
 
-    /// Opens a request of a call to the client. The ask comes back with the error if the call has ended or as many are
+    /// Opens a request of a call to the client. It is returned with the error if the call has ended or as many are
     /// open as the limit allows.
-    pub(crate) fn ask(&mut self, ask: Ask) -> Result<i64, (Ask, QuestionError)> {
-        if !self.is_in_flight(ask.call) {
-            return Err((ask, QuestionError::Gone));
+    pub(crate) fn ask(&mut self, request: ClientRequest) -> Result<i64, (ClientRequest, QuestionError)> {
+        if !self.is_in_flight(request.call) {
+            return Err((request, QuestionError::Gone));
         }
         let limit = self.limits.client_requests;
-        if self.asks.len() >= limit {
-            return Err((ask, QuestionError::TooMany { limit }));
+        if self.client_requests.len() >= limit {
+            return Err((request, QuestionError::TooMany { limit }));
         }
-        Ok(self.asks.open(ask))
+        Ok(self.client_requests.open(request))
     }
 
-    /// The client's answer: resolves the ask it names, if this session has it open.
-    pub(crate) fn answered(&mut self, id: &RequestId, now: Instant) -> Option<Ask> {
+    /// The client's answer: resolves the request it names, if this session has it open.
+    pub(crate) fn answered(&mut self, id: &RequestId, now: Instant) -> Option<ClientRequest> {
         self.touched = now;
-        self.asks.take(id)
+        self.client_requests.take(id)
     }
 
     /// The wire id of a call's `nth` question, if it is open.
-    pub(crate) fn open_ask(&self, call: Token, nth: u64) -> Option<i64> {
-        self.asks.find(call, nth)
+    pub(crate) fn open_request(&self, call: Token, nth: u64) -> Option<i64> {
+        self.client_requests.find(call, nth)
     }
 
-    /// When the first of the open asks will have waited for too long.
-    pub(crate) fn next_ask_due(&self) -> Option<Instant> {
-        self.asks.next_due()
+    /// When the first of the open requests will have waited for too long.
+    pub(crate) fn next_request_due(&self) -> Option<Instant> {
+        self.client_requests.next_due()
     }
 
-    /// The open asks that have waited for too long: wire id and call.
-    pub(crate) fn overdue_asks(&self, now: Instant) -> Vec<(i64, Token)> {
-        self.asks.overdue(now)
+    /// The open requests that have waited for too long: wire id and call.
+    pub(crate) fn overdue_requests(&self, now: Instant) -> Vec<(i64, Token)> {
+        self.client_requests.overdue(now)
     }
 
-    /// Drops every open ask: nobody can answer any more.
-    pub(crate) fn drop_asks(&mut self) {
-        self.asks.clear();
+    /// Drops every open request: nobody can answer any more.
+    pub(crate) fn drop_client_requests(&mut self) {
+        self.client_requests.clear();
     }
 
     /// The wire ids of a call's open questions.
-    pub(crate) fn open_asks(&self, call: Token) -> Vec<i64> {
-        self.asks.of(call)
+    pub(crate) fn open_requests(&self, call: Token) -> Vec<i64> {
+        self.client_requests.of(call)
     }
 }

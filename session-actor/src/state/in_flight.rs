@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** a wire id is looked up in two methods only, [`InFlight::claim`] and [`InFlight::find`]; a call enters by
 //! the one claim and leaves by the one [`InFlight::take`].
+//!
+//! Read next: `calls` (who claims), `token`.
 
 use std::collections::{
     HashMap,
@@ -28,10 +30,10 @@ impl<C> Default for InFlight<C> {
 
 impl<C> InFlight<C> {
     /// Claims an id; `None` if it is taken. The claim stands once it is filled, and nothing else can happen in between.
-    pub(crate) fn claim(&mut self, generations: &mut Generations, id: RequestId) -> Option<Claim<'_, C>> {
+    pub(crate) fn claim(&mut self, generations: &mut Generations, id: RequestId) -> Option<VacantId<'_, C>> {
         match self.ids.entry(id) {
             Entry::Occupied(_) => None,
-            Entry::Vacant(id) => Some(Claim { call: self.calls.vacancy(generations.next()), id }),
+            Entry::Vacant(id) => Some(VacantId { call: self.calls.vacancy(generations.next()), id }),
         }
     }
 
@@ -76,12 +78,12 @@ impl<C> InFlight<C> {
 
 /// An id that is free, and the token its call will have.
 #[derive(Debug)]
-pub(crate) struct Claim<'a, C> {
+pub(crate) struct VacantId<'a, C> {
     call: Vacancy<'a, (RequestId, C)>,
     id: VacantEntry<'a, RequestId, Token>,
 }
 
-impl<C> Claim<'_, C> {
+impl<C> VacantId<'_, C> {
     pub(crate) fn token(&self) -> Token {
         self.call.token()
     }

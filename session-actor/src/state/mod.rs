@@ -1,10 +1,11 @@
 //! The rules of a session, without I/O, clock or actors: the actor calls a method for what has happened, and the method
 //! returns what is to be done about it.
 //!
-//! This file has the data, all of it private to these rules; the files beside it have the methods. Where a method needs
-//! something from the actor, such as a reader that must know its token, it takes a closure. Which request may come in which
-//! phase is not decided here but in `session/admit`. `C` is what the actor keeps for a call, `R` its handle on the reader of
-//! a stream; neither is looked into.
+//! This file has the data; the files beside it have the methods, and of the data the actor sees only the limits and the
+//! phase. Where a method needs something from the actor, such as a reader that must know its token, it takes a closure. Two
+//! rules are not here: the actor moves the phase on (`session/own`, `session/notified`), and `session/admit` says which
+//! method may come in which phase. `C` is what the actor keeps for a call, `R` its handle on the reader of a stream; neither
+//! is looked into.
 //!
 //! **Invariants:** every admitted call is taken exactly once, by [`SessionState::finish`], [`SessionState::cancel`] or
 //! [`SessionState::close`]; its id and its stream leave in the same step. A reader is removed only under the generation it
@@ -12,27 +13,26 @@
 //!
 //! Read next: `calls` and `streams` (the rules), `in_flight` (the map), `replay` (the ring), `session/` (the actor).
 
-mod asks;
 mod calls;
+mod client_requests;
 mod in_flight;
 mod notices;
 mod owed;
 mod streams;
-#[cfg(test)]
-mod tests;
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::Arc,
 };
 
-use actix_mcp_router::{Change, RequestId};
+use actix_mcp_router::RequestId;
 use bytestring::ByteString;
 use tokio::time::Instant;
 
-pub(crate) use self::{asks::Ask, calls::Refused};
-use self::{asks::Asks, in_flight::InFlight, owed::Owed};
+pub(crate) use self::{calls::NotAdmitted, client_requests::ClientRequest};
+use self::{client_requests::ClientRequests, in_flight::InFlight, owed::Owed};
 use crate::{
+    changes::PendingChanges,
     limits::SessionLimits,
     replay::Replay,
     stats::Counted,
@@ -46,7 +46,7 @@ pub(crate) enum Phase {
     New,
     /// `initialize` was answered.
     Opened,
-    /// The client said `notifications/initialized`: requests and notices of ours may go out.
+    /// The client said `notifications/initialized`: requests to it and notices may go out.
     Ready,
 }
 
@@ -67,18 +67,18 @@ pub(crate) struct SessionState<C, R> {
     draining: bool,
     generations: Generations,
     in_flight: InFlight<Call<C>>,
-    /// Ids that are in flight no more, and whose batch is.
+    /// Ids that are no longer in flight, but whose batch is.
     owed: Owed,
     /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
     readers: Slots<Reader<R>>,
-    /// Standalone streams whose reader has gone, oldest first: number and events so far. As many as may be open; a client
-    /// that comes back to one goes on with it, although it has missed nothing.
+    /// Standalone streams whose reader has gone, oldest first, each with how many events it has had. As many as may
+    /// be open; a client that resumes one goes on with it, although it has missed nothing.
     parked: VecDeque<(u64, u64)>,
-    asks: Asks,
+    client_requests: ClientRequests,
     replay: Replay,
     /// By the normal form of the URI.
     subscriptions: HashMap<ByteString, Subscription>,
-    notices: BTreeSet<Change>,
+    notices: PendingChanges,
     /// When something last happened; the idle clock starts here.
     touched: Instant,
 }
@@ -90,10 +90,10 @@ struct Call<C> {
     track: Option<Track>,
 }
 
-/// A stream as its call knows it: its number stays, its reader may change.
+/// A stream as its call knows it. The stream keeps its generation; its reader may change.
 #[derive(Clone, Copy, Debug)]
 struct Track {
-    number: u64,
+    stream: u64,
     /// Events so far, the priming event included: the next event's place.
     sent: u64,
     reader: Option<Token>,
@@ -104,7 +104,7 @@ struct Reader<R> {
     handle: R,
     /// The call whose stream this is; `None` for a standalone stream.
     call: Option<Token>,
-    number: u64,
+    stream: u64,
     /// Events so far, on a standalone stream; a call's are counted in its `Track`.
     sent: u64,
 }
@@ -120,10 +120,10 @@ impl<C, R> SessionState<C, R> {
             owed: Owed::default(),
             readers: Slots::default(),
             parked: VecDeque::new(),
-            asks: Asks::default(),
+            client_requests: ClientRequests::default(),
             replay: Replay::new(limits.replay),
             subscriptions: HashMap::new(),
-            notices: BTreeSet::new(),
+            notices: PendingChanges::default(),
             touched: now,
             limits,
         }
@@ -140,7 +140,7 @@ impl<C, R> SessionState<C, R> {
     /// Takes everything, at the session's end.
     pub(crate) fn close(&mut self) -> (Vec<(RequestId, C)>, Vec<R>) {
         self.draining = true;
-        self.asks.clear();
+        self.client_requests.clear();
         self.owed.clear();
         self.replay.clear();
         self.subscriptions.clear();
@@ -163,3 +163,6 @@ impl<C, R> SessionState<C, R> {
         if idle { self.touched.checked_add(self.limits.idle) } else { None }
     }
 }
+
+#[cfg(test)]
+mod tests;

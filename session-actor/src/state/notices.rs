@@ -1,4 +1,8 @@
 //! The resource subscriptions of a session, and the change notices that wait for a stream: at most one a kind and URI.
+//!
+//! When they are sent is decided by the actor.
+//!
+//! Read next: `changes`, `session/notices`.
 
 use actix_mcp_router::{Change, internal::normal_of};
 use bytestring::ByteString;
@@ -20,7 +24,7 @@ impl<C, R> SessionState<C, R> {
         true
     }
 
-    /// A change as the client is told of it: a resource has the name by which it first subscribed.
+    /// A change as its notice names it: a resource by the URI with which the client first subscribed.
     pub(crate) fn as_asked(&self, change: &Change) -> Change {
         let Change::Resource(normal) = change else { return change.clone() };
         let asked = self.subscriptions.get(normal).map(|subscription| subscription.uri.clone());
@@ -33,15 +37,15 @@ impl<C, R> SessionState<C, R> {
         self.notices.remove(&Change::Resource(normal));
     }
 
-    /// Notes a change, its URI in the normal form, that this session is to be told of; one notice a kind and URI. `false` if
-    /// it is no concern of its.
+    /// Notes a change, its URI in the normal form, for a notice; there is one a kind and URI. `false` if it does not concern
+    /// this session.
     pub(crate) fn changed(&mut self, change: Change) -> bool {
         if let Change::Resource(uri) = &change
             && !self.subscriptions.contains_key(uri)
         {
             return false;
         }
-        self.notices.insert(change);
+        self.notices.note(change);
         true
     }
 
@@ -52,7 +56,7 @@ impl<C, R> SessionState<C, R> {
 
     /// Puts back a notice that found no stream.
     pub(crate) fn put_back(&mut self, change: Change) {
-        self.notices.insert(change);
+        self.notices.note(change);
     }
 
     pub(crate) fn has_notices(&self) -> bool {

@@ -1,9 +1,12 @@
 //! The ids of batches whose answers were not handed over yet.
 //!
-//! The answers of a batch leave together, so that an id stays taken after its own answer is there.
+//! The answers of a batch leave together, so that an id stays taken after its own answer is there. The answers are not here:
+//! the batch has them.
 //!
 //! **Invariant:** an id is taken until its batch has gone, which is when the array is handed over, or its call was
 //! cancelled. How it was answered does not matter.
+//!
+//! Read next: `reply_to` (the batch).
 
 use std::{
     collections::HashMap,

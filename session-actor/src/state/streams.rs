@@ -2,6 +2,8 @@
 //!
 //! A reader that breaks takes nothing with it: its stream lives on in its call or among the parked ones, and what was sent
 //! on it in the replay ring.
+//!
+//! Read next: `replay`, `session/streams`.
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -30,15 +32,10 @@ impl<C, R> SessionState<C, R> {
         reader: impl FnOnce(Token, EventId) -> R,
     ) -> Option<Token> {
         let entry = self.in_flight.get_mut(call).filter(|entry| entry.track.is_none())?;
-        let number = self.generations.next();
-        let token = Self::register(
-            &mut self.readers,
-            number,
-            Some(call),
-            EventId { stream: number, event: 0 },
-            reader,
-        );
-        entry.track = Some(Track { number, sent: u64::from(primed), reader: Some(token) });
+        let stream = self.generations.next();
+        let token =
+            Self::register(&mut self.readers, stream, Some(call), EventId { stream, event: 0 }, reader);
+        entry.track = Some(Track { stream, sent: u64::from(primed), reader: Some(token) });
         Some(token)
     }
 
@@ -53,9 +50,8 @@ impl<C, R> SessionState<C, R> {
             return None;
         }
         self.touched = now;
-        let number = self.generations.next();
-        let token =
-            Self::register(&mut self.readers, number, None, EventId { stream: number, event: 0 }, reader);
+        let stream = self.generations.next();
+        let token = Self::register(&mut self.readers, stream, None, EventId { stream, event: 0 }, reader);
         if let Some(reader) = self.readers.get_mut(token) {
             reader.sent = u64::from(primed);
         }
@@ -71,7 +67,7 @@ impl<C, R> SessionState<C, R> {
     ) -> Token {
         let vacancy = readers.vacancy(generation);
         let handle = handle(vacancy.token(), first);
-        vacancy.fill(Reader { handle, call, number: first.stream, sent: first.event })
+        vacancy.fill(Reader { handle, call, stream: first.stream, sent: first.event })
     }
 
     /// Removes a reader that broke, if it is still the one registered. Its call goes on.
@@ -88,7 +84,7 @@ impl<C, R> SessionState<C, R> {
             if self.parked.len() >= self.limits.streams {
                 self.parked.pop_front();
             }
-            self.parked.push_back((reader.number, reader.sent));
+            self.parked.push_back((reader.stream, reader.sent));
         }
         Some(reader.handle)
     }
@@ -109,7 +105,7 @@ impl<C, R> SessionState<C, R> {
         let events = self.replay.after(last, Some(track.sent), now)?;
         let generation = self.generations.next();
         let replaced = track.reader.and_then(|old| self.readers.remove(old)).map(|old| old.handle);
-        let next = EventId { stream: track.number, event: track.sent };
+        let next = EventId { stream: track.stream, event: track.sent };
         let token = Self::register(&mut self.readers, generation, Some(call), next, reader);
         if let Some(track) = self.in_flight.get_mut(call).and_then(|call| call.track.as_mut()) {
             track.reader = Some(token);
@@ -117,17 +113,17 @@ impl<C, R> SessionState<C, R> {
         Some(Resumed { events, replaced })
     }
 
-    /// How many bytes a reader is given, at most, that comes back to a stream which has ended; `None` where it has not,
-    /// and the one reader it has makes way.
+    /// Upper bound on the bytes replayed for a finished stream. `None` if the stream is live, where the new reader
+    /// replaces the old.
     pub(crate) fn bytes_after_end(&self, last: EventId) -> Option<usize> {
         let open =
-            self.call_of(last).is_some() || self.standalone().any(|(_, reader)| reader.number == last.stream);
+            self.call_of(last).is_some() || self.standalone().any(|(_, reader)| reader.stream == last.stream);
         (!open).then(|| self.replay.bytes_of(last.stream))
     }
 
     /// The running call on whose stream an event was sent.
     pub(crate) fn call_of(&self, event: EventId) -> Option<Token> {
-        let is_on = |call: &Call<C>| call.track.is_some_and(|track| track.number == event.stream);
+        let is_on = |call: &Call<C>| call.track.is_some_and(|track| track.stream == event.stream);
         self.in_flight.iter().find(|(_, call)| is_on(call)).map(|(token, _)| token)
     }
 
@@ -141,9 +137,9 @@ impl<C, R> SessionState<C, R> {
         let open = self
             .readers
             .iter()
-            .find(|(_, reader)| reader.call.is_none() && reader.number == last.stream)
+            .find(|(_, reader)| reader.call.is_none() && reader.stream == last.stream)
             .map(|(token, reader)| (token, reader.sent));
-        let parked = self.parked.iter().find(|(number, _)| *number == last.stream).map(|(_, sent)| *sent);
+        let parked = self.parked.iter().find(|(stream, _)| *stream == last.stream).map(|(_, sent)| *sent);
         let Some(sent) = open.map(|(_, sent)| sent).or(parked) else {
             let events = self.replay.after(last, None, now)?;
             return (!events.is_empty()).then_some(Resumed { events, replaced: None });
@@ -152,7 +148,7 @@ impl<C, R> SessionState<C, R> {
             return None;
         }
         let events = self.replay.after(last, Some(sent), now)?;
-        self.parked.retain(|(number, _)| *number != last.stream);
+        self.parked.retain(|(stream, _)| *stream != last.stream);
         let replaced = open.and_then(|(old, _)| self.readers.remove(old)).map(|old| old.handle);
         let generation = self.generations.next();
         let next = EventId { stream: last.stream, event: sent };
@@ -165,7 +161,7 @@ impl<C, R> SessionState<C, R> {
     /// `None` if the call has ended or has no stream.
     pub(crate) fn emit(&mut self, call: Token, json: &Bytes, now: Instant) -> Option<(EventId, Option<&R>)> {
         let track = self.in_flight.get_mut(call)?.track.as_mut()?;
-        let event = EventId { stream: track.number, event: track.sent };
+        let event = EventId { stream: track.stream, event: track.sent };
         track.sent += 1;
         let reader = track.reader;
         self.replay.keep(event, json.clone(), false, now);
@@ -194,7 +190,7 @@ impl<C, R> SessionState<C, R> {
             .filter(|(_, reader)| healthy(&reader.handle))
             .max_by_key(|(token, _)| token.generation())?;
         let reader = self.readers.get_mut(token)?;
-        let event = EventId { stream: reader.number, event: reader.sent };
+        let event = EventId { stream: reader.stream, event: reader.sent };
         reader.sent += 1;
         self.replay.keep(event, json.clone(), false, now);
         self.readers.get(token).map(|reader| (event, &reader.handle))

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Ask, Phase, Refused, SessionState};
+use super::{ClientRequest, NotAdmitted, Phase, SessionState};
 use crate::{
     limits::SessionLimits,
     replay::{EventId, ReplayLimits},
@@ -25,7 +25,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn admit(state: &mut State, id: i64, call: &'static str) -> Result<Token, Refused> {
+fn admit(state: &mut State, id: i64, call: &'static str) -> Result<Token, NotAdmitted> {
     state.admit(RequestId::Integer(id), now()).map(|claim| claim.fill(call))
 }
 
@@ -43,7 +43,7 @@ fn a_second_claim_of_a_live_id_is_refused_and_the_first_keeps_everything() {
     let first = admit(&mut state, 7, "first").unwrap();
     open(&mut state, first, "its stream");
 
-    assert_eq!(admit(&mut state, 7, "second"), Err(Refused::Duplicate));
+    assert_eq!(admit(&mut state, 7, "second"), Err(NotAdmitted::Duplicate));
     assert_eq!(state.find(&RequestId::Integer(7)), Some(first));
     let (event, reader) = state.emit(first, &Bytes::from_static(b"progress"), now()).unwrap();
     assert_eq!((event.event, reader), (1, Some(&"its stream")));
@@ -247,8 +247,8 @@ fn an_answer_that_found_no_reader_outlives_what_other_streams_are_sent() {
     assert_eq!(state.resume(last, now(), |_, _| "back").map(|resumed| resumed.events.len()), Some(1));
 }
 
-fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, QuestionError>>) -> Ask {
-    Ask { call, nth, due: now() + Duration::from_secs(60), reply }
+fn ask(call: Token, nth: u64, reply: oneshot::Sender<Result<ByteString, QuestionError>>) -> ClientRequest {
+    ClientRequest { call, nth, due: now() + Duration::from_secs(60), reply }
 }
 
 #[test]
@@ -341,10 +341,10 @@ fn the_limit_of_calls_holds_on_both_sides() {
         SessionState::new(SessionLimits { in_flight: 2, ..SessionLimits::default() }, Instant::now());
     let one = admit(&mut state, 1, "one").unwrap();
     admit(&mut state, 2, "two").unwrap();
-    assert_eq!(admit(&mut state, 3, "three"), Err(Refused::Full));
+    assert_eq!(admit(&mut state, 3, "three"), Err(NotAdmitted::Full));
     assert_eq!(
         admit(&mut state, 1, "again"),
-        Err(Refused::Duplicate),
+        Err(NotAdmitted::Duplicate),
         "the duplicate is told before the limit"
     );
     finish(&mut state, one).unwrap();
@@ -356,12 +356,12 @@ fn a_refused_call_leaves_nothing_behind() {
     let mut state: State =
         SessionState::new(SessionLimits { in_flight: 1, ..SessionLimits::default() }, Instant::now());
     let one = admit(&mut state, 1, "one").unwrap();
-    assert_eq!(admit(&mut state, 2, "two"), Err(Refused::Full));
+    assert_eq!(admit(&mut state, 2, "two"), Err(NotAdmitted::Full));
     assert_eq!(state.find(&RequestId::Integer(2)), None);
     finish(&mut state, one).unwrap();
     assert_eq!(state.in_flight(), 0);
     state.drain();
-    assert_eq!(admit(&mut state, 2, "two"), Err(Refused::Draining));
+    assert_eq!(admit(&mut state, 2, "two"), Err(NotAdmitted::Draining));
     assert_eq!(state.find(&RequestId::Integer(2)), None);
 }
 
@@ -450,7 +450,7 @@ fn the_end_takes_every_call_and_every_stream_and_nothing_comes_after_it() {
     assert_eq!(readers, ["get", "stream one"]);
     assert_eq!(state.in_flight(), 0);
     assert!(finish(&mut state, one).is_none());
-    assert_eq!(admit(&mut state, 1, "late"), Err(Refused::Draining));
+    assert_eq!(admit(&mut state, 1, "late"), Err(NotAdmitted::Draining));
 }
 
 #[test]

@@ -1,7 +1,11 @@
-//! Requests of ours that the client has not answered yet.
+//! Server-initiated requests that the client has not answered yet.
 //!
-//! **Invariant:** an ask belongs to the call that asked and is removed once: by its answer, its time, its author, or the
+//! Nothing is sent from here, and no timer runs: time comes in.
+//!
+//! **Invariant:** a request belongs to the call that asked and is removed once: by its answer, its time, its author, or the
 //! end of its call.
+//!
+//! Read next: `session/ask`.
 
 use std::collections::HashMap;
 
@@ -11,9 +15,9 @@ use tokio::{sync::oneshot, time::Instant};
 
 use crate::token::Token;
 
-/// Who waits for the answer to one request of ours.
+/// Who waits for the answer to one server-initiated request.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct ClientRequest {
     /// The call that asked.
     pub(crate) call: Token,
     /// Which of the call's questions this is.
@@ -24,23 +28,23 @@ pub(crate) struct Ask {
     pub(crate) reply: oneshot::Sender<Result<ByteString, QuestionError>>,
 }
 
-/// The open asks of one session, by the id that went out.
+/// The open requests to the client of one session, by the id that went out.
 #[derive(Debug, Default)]
-pub(crate) struct Asks {
-    open: HashMap<i64, Ask>,
+pub(crate) struct ClientRequests {
+    open: HashMap<i64, ClientRequest>,
     last: i64,
 }
 
-impl Asks {
-    /// Opens an ask; the id is for the wire.
-    pub(crate) fn open(&mut self, ask: Ask) -> i64 {
+impl ClientRequests {
+    /// Opens a request; the id is for the wire.
+    pub(crate) fn open(&mut self, request: ClientRequest) -> i64 {
         self.last += 1;
-        self.open.insert(self.last, ask);
+        self.open.insert(self.last, request);
         self.last
     }
 
-    /// Takes the ask that went out under this id.
-    pub(crate) fn take(&mut self, id: &RequestId) -> Option<Ask> {
+    /// Takes the request that went out under this id.
+    pub(crate) fn take(&mut self, id: &RequestId) -> Option<ClientRequest> {
         match id {
             RequestId::Integer(id) => self.open.remove(id),
             RequestId::Unsigned(_) | RequestId::String(_) => None,
@@ -49,29 +53,33 @@ impl Asks {
 
     /// The wire id of a call's `nth` question, if it is open.
     pub(crate) fn find(&self, call: Token, nth: u64) -> Option<i64> {
-        self.open.iter().find(|(_, ask)| ask.call == call && ask.nth == nth).map(|(id, _)| *id)
+        self.open.iter().find(|(_, request)| request.call == call && request.nth == nth).map(|(id, _)| *id)
     }
 
-    /// The wire ids of a call's open asks.
+    /// The wire ids of a call's open requests.
     pub(crate) fn of(&self, call: Token) -> Vec<i64> {
-        self.open.iter().filter(|(_, ask)| ask.call == call).map(|(id, _)| *id).collect()
+        self.open.iter().filter(|(_, request)| request.call == call).map(|(id, _)| *id).collect()
     }
 
     /// When the first of them will have waited for too long.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.open.values().map(|ask| ask.due).min()
+        self.open.values().map(|request| request.due).min()
     }
 
     /// The wire ids and calls of those that have waited for too long.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<(i64, Token)> {
-        self.open.iter().filter(|(_, ask)| ask.due <= now).map(|(id, ask)| (*id, ask.call)).collect()
+        self.open
+            .iter()
+            .filter(|(_, request)| request.due <= now)
+            .map(|(id, request)| (*id, request.call))
+            .collect()
     }
 
-    /// Drops the asks of a call that ended.
+    /// Drops the requests of a call that ended.
     pub(crate) fn drop_of(&mut self, call: Token) {
-        // few sessions have an ask open when a call ends, so the usual price is one look at a length
+        // few sessions have a request open when a call ends, so the usual price is one look at a length
         if !self.open.is_empty() {
-            self.open.retain(|_, ask| ask.call != call);
+            self.open.retain(|_, request| request.call != call);
         }
     }
 
