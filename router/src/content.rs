@@ -1,4 +1,6 @@
 //! Content blocks and what surrounds them, in the shape of the newest revision; `era` takes out what an older one lacks.
+//!
+//! [`Base64`] is written by hand: the crate `base64` has no support for serde.
 
 use base64::{Engine, display::Base64Display, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
