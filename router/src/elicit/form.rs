@@ -14,6 +14,7 @@ use super::field::{Field, Unfit};
 use crate::{
     era::Revision,
     question::{self, Misfit},
+    schema::unescape,
 };
 
 /// A form: its fields in the order of the schema.
@@ -154,11 +155,6 @@ fn validate(schema: &RawValue, content: &Value) -> Result<(), Misfit> {
     let field = path.split('/').nth(1).map_or_else(|| "content".to_owned(), unescape);
     // masked: an error travels further than an answer should
     Err(Misfit::new(field, error.masked().to_string()))
-}
-
-/// A segment of a JSON pointer, as the name it stands for.
-fn unescape(segment: &str) -> String {
-    segment.replace("~1", "/").replace("~0", "~")
 }
 
 fn whole(reason: &str) -> Unfit {

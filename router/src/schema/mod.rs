@@ -17,6 +17,7 @@ mod tidy;
 
 pub(crate) use self::{
     compiled::{Compiled, Mismatch},
+    misfit::unescape,
     tidy::drop_null,
 };
 
