@@ -12,6 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::modern::modern;
+
 const SPELLINGS: [&str; 3] =
     ["file:///gr%C3%B6%C3%9Fe/a.txt", "file:///größe/a.txt", "FILE:///gr%c3%b6ße/%61.txt"];
 
@@ -43,12 +45,6 @@ fn server() -> Server {
         .resource(Resource::new("mem://h/~me", "me", async |Uri(uri): Uri| uri.to_string()))
         .resource_template(ResourceTemplate::new("file:///größe/{name}", "n", named).complete("name", names))
         .tool(touch)
-}
-
-fn modern(mut params: Value) -> Value {
-    params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {} });
-    params
 }
 
 /// A pipe with a session, and how its requests are dressed: as the session's, or as ones that speak for themselves.
