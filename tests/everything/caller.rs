@@ -4,13 +4,11 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
+    metadata::stateless,
     peer::{Http, everything},
     program::Program,
     served::{message, modern_with},
 };
-
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A client without a session.
 pub(crate) struct Caller {
@@ -126,8 +124,6 @@ fn repeated(request: Request) -> Request {
 }
 
 /// The message of a request that speaks for itself, where there are no headers.
-pub(crate) fn spoken(id: impl Into<Value>, method: &str, mut params: Value, capabilities: Value) -> Value {
-    params["_meta"][VERSION] = "2026-07-28".into();
-    params["_meta"][CAPABILITIES] = capabilities;
-    message(id, method, params)
+pub(crate) fn spoken(id: impl Into<Value>, method: &str, params: Value, capabilities: Value) -> Value {
+    message(id, method, stateless(params, capabilities))
 }

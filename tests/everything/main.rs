@@ -10,6 +10,8 @@ mod client;
 mod command_line;
 mod flags;
 mod listens;
+#[path = "../wire/metadata.rs"]
+mod metadata;
 mod peer;
 #[expect(dead_code, reason = "of tests/process, which needs more of it")]
 #[path = "../process/program.rs"]

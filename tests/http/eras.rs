@@ -17,13 +17,11 @@ use tokio::time::Instant;
 use crate::{
     client::{Request, Response},
     fixture::{SECRET, builder, limited, server},
+    metadata::{CAPABILITIES, VERSION},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, initialize_with, message, modern, modern_call},
     streams::assert_stream_head,
 };
-
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// A tool that cannot do without a form.
 #[tool]

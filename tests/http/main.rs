@@ -34,6 +34,8 @@ mod listens;
 mod listens_workers;
 mod lives;
 mod logs;
+#[path = "../wire/metadata.rs"]
+mod metadata;
 mod methods;
 mod mirrored;
 mod modern;

@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 use crate::{
     client::{Request, Response},
     fixture::{builder, server},
+    metadata::{CAPABILITIES, VERSION},
     served::{Client, Served, call, initialize, message, modern, modern_call, modern_with},
 };
 
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Asserts that it is an error with its id and nothing of a session, and gives its code.

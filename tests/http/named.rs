@@ -12,11 +12,9 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{REVISIONS, server},
     served::{Client, Served, call, call_with_progress, message, modern, modern_call},
 };
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// Asserts that each event with a message begins with its name, and that there are so many of them.
 fn assert_named(raw: &[u8], messages: usize) {

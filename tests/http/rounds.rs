@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use crate::{
     client::{Request, Response},
     fixture::limited,
-    interview::{IN_A_ROW, builder, echo, named, one, retry, server, stateless},
+    interview::{IN_A_ROW, builder, echo, named, one, retry, server},
     logs::{install, take},
+    metadata::stateless,
     refused::assert_idle,
     served::{Client, Served, call, message},
 };

@@ -9,7 +9,10 @@ use actix_web::{App, body::MessageBody, dev::AppConfig, rt::spawn};
 use serde_json::{Value, json};
 use tokio::io::DuplexStream;
 
-use crate::client::{Connection, Request, Response};
+use crate::{
+    client::{Connection, Request, Response},
+    metadata::stateless,
+};
 
 /// Longer than anything lasts that a test waits for, on the paused clock.
 pub(crate) const GUARD: Duration = Duration::from_secs(2 * 3600);
@@ -165,18 +168,11 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, params: Value) -> Reque
 }
 
 /// The same of a client with these capabilities.
-pub(crate) fn modern_with(
-    id: impl Into<Value>,
-    method: &str,
-    mut params: Value,
-    capabilities: Value,
-) -> Request {
-    let revision = "2026-07-28";
-    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(revision);
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+pub(crate) fn modern_with(id: impl Into<Value>, method: &str, params: Value, capabilities: Value) -> Request {
+    let params = stateless(params, capabilities);
     let name = params.get("name").or(params.get("uri")).and_then(Value::as_str).map(str::to_owned);
     let request = Request::post(message(id, method, params))
-        .header("MCP-Protocol-Version", revision)
+        .header("MCP-Protocol-Version", "2026-07-28")
         .header("Mcp-Method", method);
     name.iter().fold(request, |request, name| request.header("Mcp-Name", name))
 }

@@ -9,12 +9,10 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Request, Response},
-    fixture::server,
+    fixture::{REVISIONS, server},
     refused::{Refusal, assert_idle},
     served::{Client, Served, call, call_with_progress, message},
 };
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 // C15
 #[actix_web::test]

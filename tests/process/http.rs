@@ -1,27 +1,26 @@
 //! An example over HTTP as a process: it ends when it is told to, whatever is open. Case C19.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Read},
     net::{TcpListener, TcpStream},
-    process::{Child, Command},
-    sync::mpsc::Receiver,
+    process::Command,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
-use crate::program::{PATIENCE, example_with, hello, lines_of, pause, with_hangup};
+use crate::{
+    program::{example_with, hello, pause, with_hangup},
+    served::{Served, over_http},
+};
 
 /// Longer than the drain time, for a machine that is busy.
 const SOON: Duration = Duration::from_secs(12);
 
 /// A running example, and a session of it.
 struct Site {
-    process: Child,
-    addr: String,
+    served: Served,
     session: String,
-    /// What it still says on stderr.
-    _stderr: Receiver<String>,
 }
 
 /// A response that is read line by line: chunk sizes are lines like any other.
@@ -33,12 +32,8 @@ struct Response {
 
 impl Site {
     fn start(name: &str) -> Self {
-        let mut command = with_hangup(example_with(name, &["--http", "127.0.0.1:0"]));
-        let mut process = command.spawn().expect("the example starts");
-        let stderr = lines_of(process.stderr.take().expect("stderr is piped"));
-        let url = stderr.recv_timeout(PATIENCE).expect("it prints its URL");
-        let addr = url.trim_start_matches("MCP at http://").trim_end_matches("/mcp").to_owned();
-        let mut site = Self { process, addr, session: String::new(), _stderr: stderr };
+        let served = Served::start(with_hangup(over_http(name)));
+        let mut site = Self { served, session: String::new() };
         let response = site.post(&hello());
         assert_eq!(response.status, 200);
         let session = response.headers.iter().find_map(|line| line.strip_prefix("mcp-session-id: "));
@@ -57,16 +52,10 @@ impl Site {
     }
 
     fn request_with(&self, method: &str, headers: &str, body: &str) -> Response {
-        let mut connection = TcpStream::connect(&self.addr).expect("it listens");
-        connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
-        write!(
-            connection,
-            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
-            self.addr,
-            body.len()
-        )
-        .expect("it reads");
-        let mut lines = BufReader::new(connection);
+        let headers = format!(
+            "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n{headers}"
+        );
+        let mut lines = BufReader::new(self.served.send(method, &headers, body));
         let mut headers = Vec::new();
         loop {
             let mut line = String::new();
@@ -103,7 +92,7 @@ impl Site {
     }
 
     fn signal(&self, name: &str) {
-        let kill = format!("kill -{name} {}", self.process.id());
+        let kill = format!("kill -{name} {}", self.served.process.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().expect("sh runs").success());
     }
 
@@ -111,11 +100,11 @@ impl Site {
     fn ends_well(mut self) {
         let start = Instant::now();
         let status = loop {
-            if let Some(status) = self.process.try_wait().expect("it can be waited for") {
+            if let Some(status) = self.served.process.try_wait().expect("it can be waited for") {
                 break status;
             }
             if start.elapsed() > SOON {
-                self.process.kill().expect("it can be killed");
+                self.served.process.kill().expect("it can be killed");
                 panic!("it does not end");
             }
             pause();
@@ -177,7 +166,7 @@ fn told_to_stop_it_ends_its_streams_lets_calls_end_and_takes_nothing_new() {
         assert_eq!(site.request("GET", "").status, 503);
         let answer = running.rest();
         assert!(answer.contains("lift-off"), "{answer}");
-        let addr = site.addr.clone();
+        let addr = site.served.addr.clone();
         site.ends_well();
         TcpListener::bind(addr).expect("its port is free");
     }
@@ -202,23 +191,20 @@ fn told_to_stop_a_second_time_it_ends_at_once_and_says_so_by_its_status() {
         running.line_with("\"progress\":1,");
         let start = Instant::now();
         // two at once may be one
-        while site.process.try_wait().expect("it can be waited for").is_none() {
+        while site.served.process.try_wait().expect("it can be waited for").is_none() {
             site.signal(signal);
             assert!(start.elapsed() < Duration::from_secs(5), "it waits for the call");
         }
-        assert_eq!(site.process.wait().expect("it has ended").code(), Some(status));
+        assert_eq!(site.served.process.wait().expect("it has ended").code(), Some(status));
     }
 }
 
 #[test]
 fn told_to_stop_with_nothing_open_it_ends_and_its_port_is_free() {
     let site = Site::start("calculator");
-    let addr = site.addr.clone();
+    let addr = site.served.addr.clone();
     site.signal("TERM");
     site.ends_well();
-    let mut process = example_with("calculator", &["--http", &addr]).spawn().expect("the example starts");
-    let stderr = lines_of(process.stderr.take().expect("stderr is piped"));
-    assert_eq!(stderr.recv_timeout(PATIENCE).expect("it listens"), format!("MCP at http://{addr}/mcp"));
-    process.kill().expect("it can be killed");
-    process.wait().expect("it can be waited for");
+    let again = Served::start(example_with("calculator", &["--http", &addr]));
+    assert_eq!(again.addr, addr);
 }

@@ -1,14 +1,13 @@
 //! The example that asks, in either era, and by several processes that share a secret.
 
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    process::Child,
-};
+use std::io::Read;
 
 use serde_json::{Value, json};
 
-use crate::program::{PATIENCE, Program, example, example_with, lines_of};
+use crate::{
+    program::{Program, example},
+    served::{Served, over_http},
+};
 
 /// What the user fills in.
 fn filled(content: Value) -> Value {
@@ -44,54 +43,31 @@ fn call(program: &mut Program, params: &Value) -> Value {
     }
 }
 
-/// The example over HTTP, with the secret that both have; killed when it is dropped.
-struct Site {
-    process: Child,
-    addr: String,
+/// The example over HTTP, with the secret that both have.
+fn site() -> Served {
+    let mut command = over_http("interview");
+    command.env("INTERVIEW_SECRET", SECRET);
+    Served::start(command)
 }
 
-impl Site {
-    fn start() -> Self {
-        let mut command = example_with("interview", &["--http", "127.0.0.1:0"]);
-        let mut process = command.env("INTERVIEW_SECRET", SECRET).spawn().expect("the example starts");
-        let stderr = lines_of(process.stderr.take().expect("stderr is piped"));
-        let url = stderr.recv_timeout(PATIENCE).expect("it prints its URL");
-        Self { process, addr: url.trim_start_matches("MCP at http://").trim_end_matches("/mcp").to_owned() }
-    }
-
-    /// The result of a call, on a connection of its own.
-    fn call(&self, params: &Value) -> Value {
-        let mut params = params.clone();
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
-        });
-        let name = params["name"].as_str().expect("a name");
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
-        let mut connection = TcpStream::connect(&self.addr).expect("it listens");
-        connection.set_read_timeout(Some(PATIENCE)).expect("a socket");
-        write!(
-            connection,
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\nContent-Length: {}\r\n\r\n{body}",
-            self.addr,
-            body.len()
-        )
-        .expect("it reads");
-        let mut response = String::new();
-        connection.read_to_string(&mut response).expect("it answers");
-        // the answer is one line, in either form
-        let lines = response.lines().map(|line| line.trim_start_matches("data: "));
-        let answer = lines.rev().find(|line| line.starts_with('{')).expect("an answer");
-        serde_json::from_str::<Value>(answer).expect("JSON")["result"].take()
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        // it may have ended by itself
-        drop(self.process.kill());
-        drop(self.process.wait());
-    }
+/// The result of a call over HTTP.
+fn call_over_http(site: &Served, params: &Value) -> Value {
+    let mut params = params.clone();
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+    });
+    let name = params["name"].as_str().expect("a name");
+    let headers = format!(
+        "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
+    );
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let mut response = String::new();
+    site.send("POST", &headers, &body.to_string()).read_to_string(&mut response).expect("it answers");
+    // the answer is one line, in either form
+    let lines = response.lines().map(|line| line.trim_start_matches("data: "));
+    let answer = lines.rev().find(|line| line.starts_with('{')).expect("an answer");
+    serde_json::from_str::<Value>(answer).expect("JSON")["result"].take()
 }
 
 /// Talks to two processes in turn until there is a result; its text, and how many rounds it took.
@@ -115,15 +91,15 @@ const SECRET: &str = "a secret of the test, of 32 bytes and more";
 
 #[test]
 fn several_processes_with_one_secret_serve_the_rounds_of_one_call_over_http() {
-    let sites = [Site::start(), Site::start()];
+    let sites = [site(), site()];
     let book = json!({ "name": "book", "arguments": { "day": "Friday" } });
     let booked = |table: u32| format!("table {table} on Friday, by the window, for 4 of Ada");
     // so that the two do not count alike: what one reserved is not what the other would
-    assert_eq!(talk(|_, params| sites[0].call(params), book.clone()), (booked(1), 3));
-    assert_eq!(talk(|nth, params| sites[nth].call(params), book), (booked(2), 3));
+    assert_eq!(talk(|_, params| call_over_http(&sites[0], params), book.clone()), (booked(1), 3));
+    assert_eq!(talk(|nth, params| call_over_http(&sites[nth], params), book), (booked(2), 3));
     let badge = "a badge for Ada, in red".to_owned();
     let introduce = json!({ "name": "introduce", "arguments": {} });
-    assert_eq!(talk(|nth, params| sites[nth].call(params), introduce), (badge, 2));
+    assert_eq!(talk(|nth, params| call_over_http(&sites[nth], params), introduce), (badge, 2));
 }
 
 #[test]

@@ -9,4 +9,6 @@ mod interview;
 mod logs;
 mod program;
 mod readers;
+mod readme;
+mod served;
 mod tries;

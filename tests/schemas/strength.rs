@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::oracle::Oracle;
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+use crate::{fixture::REVISIONS, oracle::Oracle};
 
 /// Asserts that `value` is a `definition` from revision `first` on, and at none before it.
 fn begins(first: &str, definition: &str, value: &Value) {

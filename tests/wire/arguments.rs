@@ -6,9 +6,7 @@ use actix_mcp::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{builder, server};
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+use crate::fixture::{REVISIONS, builder, server};
 
 /// What comes for each `params`, at each revision: it is the same everywhere.
 async fn answers(server: &Server, method: &str, rows: &[(Value, Value)]) {

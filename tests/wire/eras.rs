@@ -13,17 +13,9 @@ use serde_json::{Value, json};
 use crate::{
     checks::assert_no_calls,
     fixture::{SECRET, builder, server},
+    metadata::{CAPABILITIES, VERSION},
+    modern::modern,
 };
-
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-
-/// Parameters that speak for themselves; what their `_meta` holds is kept.
-fn modern(mut params: Value) -> Value {
-    params["_meta"][VERSION] = json!("2026-07-28");
-    params["_meta"][CAPABILITIES] = json!({});
-    params
-}
 
 async fn answer(pipe: &mut Pipe, method: &str, params: Value) -> Value {
     pipe.request("q1", method, params).await;

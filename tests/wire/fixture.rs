@@ -33,6 +33,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// The revisions with a handshake, oldest first.
+pub(crate) const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
 /// What no message may ever hold.
 pub(crate) const SECRET: &str = "PANIC-SECRET-7731 at /secret/path";
 

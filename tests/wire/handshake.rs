@@ -5,10 +5,8 @@ use serde_json::{Value, json};
 
 use crate::{
     checks::{assert_idle, text},
-    fixture::server,
+    fixture::{REVISIONS, server},
 };
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 #[actix_web::test]
 async fn a_served_revision_is_agreed_to_and_another_is_countered_with_the_latest() {

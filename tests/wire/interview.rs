@@ -110,13 +110,6 @@ pub(crate) fn named(name: &str) -> Value {
     json!({ "action": "accept", "content": { "name": name } })
 }
 
-/// Parameters with what a request has to say of itself.
-pub(crate) fn stateless(mut params: Value, capabilities: Value) -> Value {
-    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;
-    params
-}
-
 /// The parameters of a retry.
 pub(crate) fn retry(mut params: Value, state: &Value, answers: Value) -> Value {
     params["requestState"] = state.clone();

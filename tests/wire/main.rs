@@ -23,6 +23,7 @@ mod interview;
 mod limits;
 mod lines;
 mod listens;
+mod metadata;
 mod model;
 mod modern;
 mod notices;

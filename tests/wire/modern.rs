@@ -7,17 +7,16 @@ use actix_mcp::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{builder, limited, server};
+use crate::{
+    fixture::{builder, limited, server},
+    metadata::{CAPABILITIES, VERSION, stateless},
+};
 
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Parameters that speak for themselves; what their `_meta` holds is kept.
-fn modern(mut params: Value) -> Value {
-    params["_meta"][VERSION] = json!("2026-07-28");
-    params["_meta"][CAPABILITIES] = json!({});
-    params
+/// The parameters of a self-contained request from a client without capabilities.
+pub(crate) fn modern(params: Value) -> Value {
+    stateless(params, json!({}))
 }
 
 /// Sends a request and gives its answer.

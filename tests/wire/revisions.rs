@@ -6,9 +6,7 @@
 use actix_mcp::testing::{Pipe, contains, paused};
 use serde_json::{Value, json};
 
-use crate::everything;
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+use crate::{everything, fixture::REVISIONS};
 
 /// `value` from revision `first` on; before, the member is absent.
 fn from(first: &str, revision: &str, value: Value) -> Value {

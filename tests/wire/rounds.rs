@@ -3,7 +3,10 @@
 use actix_mcp::testing::{Pipe, paused};
 use serde_json::{Value, json};
 
-use crate::interview::{IN_A_ROW, echo, named, one, retry, server, stateless};
+use crate::{
+    interview::{IN_A_ROW, echo, named, one, retry, server},
+    metadata::stateless,
+};
 
 /// Calls a tool as a request that speaks for itself.
 async fn call(pipe: &mut Pipe, id: u64, params: Value) -> Value {

@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{everything, fixture};
-
-const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+use crate::{
+    everything,
+    fixture::{self, REVISIONS},
+};
 
 #[tool]
 async fn none() -> &'static str {

@@ -12,6 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::modern::modern;
+
 const SPELLINGS: [&str; 3] =
     ["file:///gr%C3%B6%C3%9Fe/a.txt", "file:///größe/a.txt", "FILE:///gr%c3%b6ße/%61.txt"];
 
@@ -44,12 +46,6 @@ fn server() -> Server {
         .resource_template(ResourceTemplate::new("file:///größe/{name}", "n", named).complete("name", names))
         .tool(touch)
         .build()
-}
-
-fn modern(mut params: Value) -> Value {
-    params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {} });
-    params
 }
 
 /// A pipe with a session, and how its requests are dressed: as the session's, or as ones that speak for themselves.

@@ -1,4 +1,6 @@
 //! Containment of author code: whatever it does, its request has one answer.
+//!
+//! By hand: `CatchUnwind` of `futures_util` does not catch a panic in the destructor of the future.
 
 use std::{
     any::Any,

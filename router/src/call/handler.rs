@@ -37,7 +37,7 @@ macro_rules! handler {
             type Future = Fut;
 
             #[inline]
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, reason = "a parameter is named like its type")]
             fn call(&self, ($($param,)*): ($($param,)*)) -> Self::Future {
                 (self)($($param,)*)
             }

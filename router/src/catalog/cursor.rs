@@ -1,44 +1,47 @@
 //! Cursors of paged lists: opaque to clients, and good as long as the list up to their place is what it was.
 //!
-//! A cursor is a page number and a hash over the kind of the list, the page size, the keys of all entries before that page
-//! in order, and the number. So a cursor of another list, of one that has changed before its place, or of nobody's making
+//! A cursor is a page number and a hash over the kind of the list, the page size, and the keys of all entries before that
+//! page in order. So a cursor of another list, of one that has changed before its place, or of nobody's making
 //! is recognised without a memory of those that were given out. What has changed behind its place does not matter: the
-//! client has not seen it yet. Every node and every start of a server that has the same list takes the same cursors.
+//! client has not seen it yet. Every node and every start of a server that has the same list takes the same cursors, which
+//! the standard library's hashers do not promise.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::{Digest, Sha256};
 
 /// A hash over what a list is made of, up to a page.
+///
+/// Of SHA-256 its first bytes: it guards against mistakes; whoever forges a cursor gets a page that they could have had
+/// without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fingerprint(u64);
+pub(crate) struct Fingerprint([u8; 8]);
 
 impl Fingerprint {
     /// Of a list of this kind, in pages of this size: one for each place at which a page ends or the first begins.
     pub(crate) fn places<'a>(kind: &str, page_size: usize, keys: impl Iterator<Item = &'a str>) -> Vec<Self> {
-        let start = Self(0xcbf2_9ce4_8422_2325).and(kind.as_bytes()).and(&page_size.to_le_bytes());
-        let (mut hash, mut places) = (start, vec![start]);
+        let mut hasher = Sha256::new();
+        add(&mut hasher, kind.as_bytes());
+        add(&mut hasher, &(page_size as u64).to_le_bytes());
+        let mut places = vec![Self::of(&hasher)];
         for (at, key) in keys.enumerate() {
-            hash = hash.and(key.as_bytes());
+            add(&mut hasher, key.as_bytes());
             if (at + 1) % page_size == 0 {
-                places.push(hash);
+                places.push(Self::of(&hasher));
             }
         }
         places
     }
 
-    /// FNV-1a over the length and the bytes: the same on every machine. It guards against mistakes; whoever forges a
-    /// cursor gets a page that they could have had without.
-    fn and(self, bytes: &[u8]) -> Self {
-        let length = (bytes.len() as u64).to_le_bytes();
-        let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        Self(length.iter().chain(bytes).fold(self.0, fold))
+    fn of(hasher: &Sha256) -> Self {
+        let digest = hasher.clone().finalize();
+        Self(std::array::from_fn(|at| digest[at]))
     }
 
     /// The cursor of the page, counted from 0, that begins here.
     pub(crate) fn cursor(self, page: u32) -> String {
-        let number = page.to_le_bytes();
         let mut bytes = [0; 12];
-        bytes[..4].copy_from_slice(&number);
-        bytes[4..].copy_from_slice(&self.and(&number).0.to_le_bytes());
+        bytes[..4].copy_from_slice(&page.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.0);
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
@@ -49,6 +52,12 @@ impl Fingerprint {
         let at = usize::try_from(page).ok()?;
         (places.get(at)?.cursor(page) == cursor).then_some(at)
     }
+}
+
+/// Adds a part whose end can be told.
+fn add(hasher: &mut Sha256, part: &[u8]) {
+    hasher.update((part.len() as u64).to_le_bytes());
+    hasher.update(part);
 }
 
 #[cfg(test)]
@@ -91,6 +100,11 @@ mod tests {
         ] {
             assert_eq!(Fingerprint::page(&of(kind, size, keys), &given), None, "{kind} {size} {keys:?}");
         }
+    }
+
+    #[test]
+    fn a_cursor_is_the_same_on_every_machine_and_in_every_build() {
+        assert_eq!(cursor(&of("tools", 2, &["a", "b", "c"]), 1), "AQAAAK8Z_-Nfx8WH");
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! URI templates, of RFC 6570 what matching needs: level 1, and `{+var}` of level 2.
 //!
+//! By hand: crates for RFC 6570, such as `iri-string`, expand templates and do not match URIs against them.
+//!
 //! **Invariant:** URIs that are one fit the same templates: both sides are compared in their normal form ([`crate::wire::uri`]). The
 //! values of variables are taken from the URI as it was written.
 
 use std::{borrow::Cow, fmt};
+
+use percent_encoding::percent_decode_str;
 
 use crate::wire::uri::{self, Normal, is_boundary};
 
@@ -163,26 +167,7 @@ impl Part {
 
 /// Percent-decoding; text that does not decode to UTF-8 is left as it is.
 fn decode(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let digit = |offset: usize| bytes.get(at + offset).and_then(|digit| char::from(*digit).to_digit(16));
-        match (byte, digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.extend(u8::try_from(high * 16 + low));
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 impl fmt::Display for UriTemplate {

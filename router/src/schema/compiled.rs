@@ -3,6 +3,7 @@
 //! The validator tells why a value fits no branch of an `anyOf` or a `oneOf` by collecting what is wrong in each of them,
 //! in each of theirs, and so on: a few hundred bytes for a recursive type would take all memory. So where a schema has
 //! branches, it only says whether a value fits, and the place of the mismatch is looked for here, one step at a time.
+//! `jsonschema` has no limit for what it collects.
 
 use jsonschema::{Validator, ValidatorMap};
 use serde_json::{Map, Value};

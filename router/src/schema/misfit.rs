@@ -152,9 +152,7 @@ impl<'s> Search<'s> {
         keyword: &str,
         branches: usize,
     ) -> Option<Mismatch> {
-        let all: Vec<_> = (0..branches)
-            .map(|at| Place { schema: format!("{}/{at}", place.at(keyword)), ..place.clone() })
-            .collect();
+        let all: Vec<_> = (0..branches).map(|at| place.by(format!("{}/{at}", place.at(keyword)))).collect();
         let fitting = all.iter().filter(|branch| self.misfits(branch) == Some(false)).count();
         match (keyword, fitting) {
             ("oneOf", 2..) => return Some(place.misfit("the value fits more than one branch of `oneOf`")),
@@ -175,11 +173,8 @@ impl<'s> Search<'s> {
         self.is_guessing = false;
         each.dedup();
         let first = each.first()?.path.clone();
-        if each.iter().all(|other| other.path == first) {
-            let what: Vec<_> = each.into_iter().map(|each| each.what).collect();
-            return Some(Mismatch { path: first, what: what.join(", or ") });
-        }
-        let here = dotted(&place.path);
+        // where all branches fail at one place, that is the place
+        let here = if each.iter().all(|other| other.path == first) { first } else { dotted(&place.path) };
         let what: Vec<_> = each
             .into_iter()
             .map(|Mismatch { path, what }| if path == here { what } else { format!("`{path}`: {what}") })
@@ -191,20 +186,20 @@ impl<'s> Search<'s> {
     fn inner<'v>(&self, node: &Map<String, Value>, place: &Place<'v>) -> Vec<Place<'v>> {
         let mut found = Vec::new();
         let reference = node.get("$ref").and_then(Value::as_str).and_then(|target| self.target(target));
-        self.add(&mut found, reference.map(|schema| Place { schema, ..place.clone() }));
+        self.add(&mut found, reference.map(|schema| place.by(schema)));
         match place.value {
             Value::Object(members) => self.inner_members(node, place, members, &mut found),
             Value::Array(items) => self.inner_items(node, place, items, &mut found),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
-        let same = |keyword: String| Some(Place { schema: place.at(&keyword), ..place.clone() });
+        let same = |keyword: &str| Some(place.by(place.at(keyword)));
         let all = node.get("allOf").and_then(Value::as_array).map_or(0, Vec::len);
-        (0..all).for_each(|at| self.add(&mut found, same(format!("allOf/{at}"))));
+        (0..all).for_each(|at| self.add(&mut found, same(&format!("allOf/{at}"))));
         if node.contains_key("if") {
             let branch = if self.fits(place, "if") == Some(true) { "then" } else { "else" };
-            self.add(&mut found, same(branch.to_owned()));
+            self.add(&mut found, same(branch));
         }
-        self.add(&mut found, self.meant(node, place).map(|schema| Place { schema, ..place.clone() }));
+        self.add(&mut found, self.meant(node, place).map(|schema| place.by(schema)));
         found
     }
 
@@ -230,26 +225,20 @@ impl<'s> Search<'s> {
             if found.len() >= MOST_TOLD {
                 return;
             }
-            let member = |keyword: &str, schema: &str| {
-                let schema = format!(
-                    "{}{}",
-                    place.at(keyword),
-                    if schema.is_empty() { String::new() } else { format!("/{}", escape(schema)) }
-                );
-                Some(Place { schema, value, path: place.member(name).path })
-            };
+            let member = |schema: String| Some(Place { schema, value, path: place.member(name).path });
+            let of_name =
+                |keyword: &str, name: &str| member(format!("{}/{}", place.at(keyword), escape(name)));
             let is_known = known.is_some_and(|known| known.contains_key(name));
             if is_known {
-                self.add(found, member("properties", name));
+                self.add(found, of_name("properties", name));
             }
-            matching(name).for_each(|pattern| self.add(found, member("patternProperties", pattern)));
+            matching(name).for_each(|pattern| self.add(found, of_name("patternProperties", pattern)));
             let is_other = !is_known && matching(name).next().is_none();
             if is_other && node.get("additionalProperties").is_some_and(Value::is_object) {
-                self.add(found, member("additionalProperties", ""));
+                self.add(found, member(place.at("additionalProperties")));
             }
             if node.get("dependentSchemas").is_some_and(|schemas| schemas.get(name).is_some()) {
-                let schema = format!("{}/{}", place.at("dependentSchemas"), escape(name));
-                self.add(found, Some(Place { schema, ..place.clone() }));
+                self.add(found, Some(place.by(format!("{}/{}", place.at("dependentSchemas"), escape(name)))));
             }
         }
     }
@@ -377,6 +366,11 @@ impl<'v> Place<'v> {
         Mismatch { path: dotted(&self.path), what: what.to_owned() }
     }
 
+    /// The same part, held against another schema.
+    fn by(&self, schema: String) -> Self {
+        Self { schema, ..self.clone() }
+    }
+
     /// The pointer of a keyword's schema.
     fn at(&self, keyword: &str) -> String {
         format!("{}/{keyword}", self.schema)
@@ -460,11 +454,16 @@ fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+/// A step of a JSON pointer, as the name it stands for.
+pub(crate) fn unescape(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
 /// A JSON pointer as the path that serde would name: `/a/0/b` is `a[0].b`.
 pub(super) fn dotted(pointer: &str) -> String {
     let mut path = String::new();
     for step in pointer.split('/').skip(1) {
-        let step = step.replace("~1", "/").replace("~0", "~");
+        let step = unescape(step);
         if !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit()) {
             path.push_str(&format!("[{step}]"));
         } else {

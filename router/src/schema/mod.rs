@@ -15,7 +15,11 @@ pub(crate) mod headers;
 mod misfit;
 mod tidy;
 
-pub(crate) use self::compiled::{Compiled, Mismatch};
+pub(crate) use self::{
+    compiled::{Compiled, Mismatch},
+    misfit::unescape,
+    tidy::drop_null,
+};
 
 /// Why a schema is refused, when its tool is registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

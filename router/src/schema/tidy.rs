@@ -2,35 +2,18 @@
 //!
 //! Clients drop tools, or arguments, over what schemars writes with good reason: `"format": "uint64"`, which JSON Schema
 //! does not know, `["string", "null"]`, `anyOf` with null. Each change here is one that some client needs.
+//!
+//! Of `schemars`' own transforms only the list of formats is used: `RestrictFormats` and `ReplaceBoolSchemas` change the order
+//! of keywords in what clients show, the second turns `"additionalProperties": false` into `not`, none takes null out, and
+//! `inline_subschemas` has to be chosen before it is known how the tool is listed.
 
 use schemars::{
     Schema,
-    transform::{RecursiveTransform, Transform, transform_subschemas},
+    consts::meta_schemas,
+    json_schema,
+    transform::{RecursiveTransform, RestrictFormats, Transform, transform_subschemas},
 };
 use serde_json::{Map, Value, json};
-
-/// The formats of JSON Schema 2020-12 (validation, 7.3); every other is a Rust type's name.
-const FORMATS: [&str; 19] = [
-    "date-time",
-    "date",
-    "time",
-    "duration",
-    "email",
-    "idn-email",
-    "hostname",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "uri",
-    "uri-reference",
-    "iri",
-    "iri-reference",
-    "uuid",
-    "uri-template",
-    "json-pointer",
-    "relative-json-pointer",
-    "regex",
-];
 
 /// Keywords that restrict a value further than its Rust type does.
 const RESTRICTIONS: [&str; 26] = [
@@ -209,14 +192,20 @@ impl Transform for Inline {
 }
 
 fn drop_foreign_format(members: &mut Map<String, Value>) {
-    let format = members.get("format").and_then(Value::as_str);
-    if format.is_some_and(|format| !FORMATS.contains(&format)) {
+    if members.get("format").is_some_and(is_foreign) {
         members.shift_remove("format");
     }
 }
 
+/// Whether JSON Schema 2020-12 does not know a format: it is the name of a Rust type.
+fn is_foreign(format: &Value) -> bool {
+    let mut alone = json_schema!({ "$schema": meta_schemas::DRAFT2020_12, "format": format });
+    RestrictFormats::default().transform(&mut alone);
+    alone.get("format").is_none()
+}
+
 /// Takes null out: `Option<T>` is listed as `T`, and that it need not be given is said by `required`.
-fn drop_null(members: &mut Map<String, Value>) {
+pub(crate) fn drop_null(members: &mut Map<String, Value>) {
     members.shift_remove("nullable");
     if members.get("default").is_some_and(Value::is_null) {
         members.shift_remove("default");

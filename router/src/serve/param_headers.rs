@@ -17,13 +17,12 @@ use crate::{
         error::{ErrorCode, McpError},
         jsonrpc::Request,
         method::Method,
+        number::{Decimal, SAFE_MAX},
         params::{self, Members},
     },
 };
 
 const SENTINEL: (&str, &str) = ("=?base64?", "?=");
-/// The largest integer that every client writes exactly, 2^53 - 1.
-const SAFE_MAX: i64 = (1 << 53) - 1;
 
 /// What a request has under one header name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,32 +151,8 @@ fn same(text: &str, body: &str) -> bool {
 
 /// The integer that a JSON number is, exactly; `None` for one with a fraction, or beyond what every client can write.
 fn integer(text: &str) -> Option<i64> {
-    let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (mantissa, exponent) = match rest.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
-        None => (rest, 0),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((_, "")) => return None,
-        Some(parts) => parts,
-        None => (mantissa, ""),
-    };
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) || (whole.len() > 1 && whole.starts_with('0'))
-    {
-        return None;
-    }
-    let all = [whole, fraction].concat();
-    let significant = all.trim_matches('0');
-    if significant.is_empty() {
-        return Some(0);
-    }
-    // as `significant` times a power of ten
-    let trailing = all.len() - all.trim_end_matches('0').len();
-    let power = i64::from(exponent) + i64::try_from(trailing).ok()? - i64::try_from(fraction.len()).ok()?;
-    let scale = 10_i64.checked_pow(u32::try_from(power).ok()?)?;
-    let value = significant.parse::<i64>().ok()?.checked_mul(scale).filter(|value| *value <= SAFE_MAX)?;
-    Some(if negative { -value } else { value })
+    let integer = Decimal::read(text)?.integer()?.parse::<i64>().ok()?;
+    (-SAFE_MAX..=SAFE_MAX).contains(&integer).then_some(integer)
 }
 
 /// There is something in the place of an object that a path leads through. A type may be read from an array as well, and

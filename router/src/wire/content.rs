@@ -1,6 +1,8 @@
 //! Content blocks and what surrounds them, in the shape of the newest revision; `era` takes out what an older one lacks.
+//!
+//! [`Base64`] is written by hand: the crate `base64` has no support for serde.
 
-use base64::{Engine, engine::general_purpose::STANDARD};
+use base64::{Engine, display::Base64Display, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::{Map, Value};
 
@@ -62,7 +64,16 @@ pub struct Base64(pub Vec<u8>);
 
 impl Serialize for Base64 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&base64::display::Base64Display::new(&self.0, &STANDARD))
+        Encoded(&self.0).serialize(serializer)
+    }
+}
+
+/// Writes bytes as base64 without a copy of them.
+struct Encoded<'a>(&'a [u8]);
+
+impl Serialize for Encoded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Base64Display::new(self.0, &STANDARD))
     }
 }
 
@@ -212,7 +223,7 @@ impl Serialize for ResourceContents {
         }
         match &self.body {
             ResourceBody::Text(text) => out.serialize_field("text", text)?,
-            ResourceBody::Blob(bytes) => out.collect_blob(bytes)?,
+            ResourceBody::Blob(bytes) => out.serialize_field("blob", &Encoded(bytes))?,
         }
         if let Some(meta) = &self.meta {
             out.serialize_field("_meta", meta)?;
@@ -220,21 +231,6 @@ impl Serialize for ResourceContents {
         out.end()
     }
 }
-
-/// Writes bytes as base64 without a copy of them.
-trait CollectBlob: SerializeStruct {
-    fn collect_blob(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
-        struct Blob<'a>(&'a [u8]);
-        impl Serialize for Blob<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(&base64::display::Base64Display::new(self.0, &STANDARD))
-            }
-        }
-        self.serialize_field("blob", &Blob(bytes))
-    }
-}
-
-impl<T: SerializeStruct> CollectBlob for T {}
 
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,46 +1,84 @@
 //! Numbers as JSON text: which of them are integers, however they are written.
 
+use std::borrow::Cow;
+
 /// The most digits that an integer of some Rust type has: those of `u128`.
 const MOST_DIGITS: i64 = 39;
+
+/// The largest integer that every client reads and writes exactly, 2^53 - 1.
+pub(crate) const SAFE_MAX: i64 = (1 << 53) - 1;
+
+/// A JSON number, taken apart without rounding: its digits times a power of ten.
+#[derive(Debug)]
+pub(crate) struct Decimal<'a> {
+    pub(crate) negative: bool,
+    /// Without zeros at either end; empty for zero.
+    pub(crate) digits: Cow<'a, str>,
+    /// 0 for zero.
+    pub(crate) power: i64,
+}
+
+impl<'a> Decimal<'a> {
+    /// `None` for what is not a JSON number, and for an exponent beyond `i64`, unless the number is zero.
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
+        let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if ![whole, fraction, exponent.strip_prefix(['+', '-']).unwrap_or(exponent)]
+            .into_iter()
+            .all(is_number)
+            || (whole.len() > 1 && whole.starts_with('0'))
+        {
+            return None;
+        }
+        let (digits, zeros) = match (whole, fraction.trim_end_matches('0')) {
+            (whole, "") => {
+                let digits = whole.trim_end_matches('0');
+                (Cow::Borrowed(digits), i64::try_from(whole.len() - digits.len()).ok()?)
+            }
+            ("0", fraction) => {
+                (Cow::Borrowed(fraction.trim_start_matches('0')), -i64::try_from(fraction.len()).ok()?)
+            }
+            (whole, fraction) => {
+                (Cow::Owned([whole, fraction].concat()), -i64::try_from(fraction.len()).ok()?)
+            }
+        };
+        if digits.is_empty() {
+            return Some(Self { negative, digits, power: 0 });
+        }
+        let power = exponent.parse::<i64>().ok()?.checked_add(zeros)?;
+        Some(Self { negative, digits, power })
+    }
+
+    /// The integer that it is, written as one; `None` if it has a fraction or more than 39 digits.
+    ///
+    /// An exponent costs nothing however large it is.
+    // JSON Schema 2020-12 Validation, 6.1.1: a number with a zero fractional part is an integer
+    pub(crate) fn integer(&self) -> Option<String> {
+        if self.digits.is_empty() {
+            return Some("0".to_owned());
+        }
+        let length = self.power.checked_add(i64::try_from(self.digits.len()).ok()?)?;
+        if length > MOST_DIGITS {
+            return None;
+        }
+        let zeros = "0".repeat(usize::try_from(self.power).ok()?);
+        Some([if self.negative { "-" } else { "" }, &self.digits, &zeros].concat())
+    }
+}
 
 /// A number that is written as a float and has no fraction, written as the integer it is: `10.0` as `10`, `150e-1` as
 /// `15`, `-0.0` and `-0` as `0`.
 ///
 /// `None` for an integer that is written as one, for a number with a fraction, for one of more than 39 digits, and for what
-/// is not a number. Nothing is rounded, and an exponent costs nothing however large it is.
-// JSON Schema 2020-12 Validation, 6.1.1: a number with a zero fractional part is an integer
+/// is not a number.
 pub(crate) fn integer_of(text: &str) -> Option<String> {
-    let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    if !rest.contains(['.', 'e', 'E']) {
-        // serde_json reads it as a float
-        return (text == "-0").then(|| "0".to_owned());
-    }
-    let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent_digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty()
-        || exponent_digits.is_empty()
-        || ![whole, fraction, exponent_digits].map(digits).iter().all(|all| *all)
-    {
+    // serde_json reads `-0` as a float
+    if !text.contains(['.', 'e', 'E']) && text != "-0" {
         return None;
     }
-    let all = [whole, fraction].concat();
-    let significant = all.trim_start_matches('0');
-    if significant.is_empty() {
-        return Some("0".to_owned());
-    }
-    let trailing = significant.len() - significant.trim_end_matches('0').len();
-    let significant = significant.trim_end_matches('0');
-    // the integer is `significant` and so many zeros
-    let zeros = exponent.parse::<i64>().ok()?.checked_add(i64::try_from(trailing).ok()?)?;
-    let zeros = zeros.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    let length = zeros.checked_add(i64::try_from(significant.len()).ok()?)?;
-    if length > MOST_DIGITS {
-        return None;
-    }
-    let zeros = "0".repeat(usize::try_from(zeros).ok()?);
-    Some([if negative { "-" } else { "" }, significant, &zeros].concat())
+    Decimal::read(text)?.integer()
 }
 
 #[cfg(test)]
@@ -103,6 +141,8 @@ mod tests {
             "1e",
             "1e+",
             "1.0.0",
+            "1.",
+            "01.0",
             "1e1e1",
             ".5",
             "\"5.0\"",

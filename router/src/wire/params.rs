@@ -148,7 +148,7 @@ enum Refused {
 }
 
 /// Finds the members of these names; of one that is there twice, the last. Gives the place of the first such name. `None` for
-/// what is no object.
+/// what is not an object.
 pub(crate) fn find<'a>(
     json: &'a str,
     names: &[&str],
@@ -156,32 +156,41 @@ pub(crate) fn find<'a>(
 ) -> Option<Option<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let mut twice = None;
-    deserializer.deserialize_map(Wanted { names, found, twice: &mut twice }).ok()?;
+    let find = |at: usize, value| {
+        if found[at].replace(value).is_some() {
+            twice.get_or_insert(at);
+        }
+    };
+    Wanted { names, find }.deserialize(&mut deserializer).ok()?;
     deserializer.end().ok()?;
     Some(twice)
 }
 
-struct Wanted<'m, 'a> {
-    names: &'m [&'m str],
-    found: &'m mut [Option<&'a RawValue>],
-    twice: &'m mut Option<usize>,
+/// Reads an object: each member of these names is given to `find`, with its place in the list. Others are skipped.
+pub(crate) struct Wanted<'m, F> {
+    pub(crate) names: &'m [&'m str],
+    pub(crate) find: F,
 }
 
-impl<'a> Visitor<'a> for Wanted<'_, 'a> {
+impl<'de, F: FnMut(usize, &'de RawValue)> DeserializeSeed<'de> for Wanted<'_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(usize, &'de RawValue)> Visitor<'de> for Wanted<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(at) = map.next_key_seed(Name(self.names))? {
             match at {
-                Some(at) => {
-                    if self.found[at].replace(map.next_value()?).is_some() {
-                        self.twice.get_or_insert(at);
-                    }
-                }
+                Some(at) => (self.find)(at, map.next_value()?),
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -190,7 +199,7 @@ impl<'a> Visitor<'a> for Wanted<'_, 'a> {
 }
 
 /// Reads a member's name as its place in the list.
-pub(crate) struct Name<'m>(pub(crate) &'m [&'m str]);
+struct Name<'m>(&'m [&'m str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
     type Value = Option<usize>;

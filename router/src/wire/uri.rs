@@ -15,6 +15,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use bytestring::ByteString;
+use percent_encoding::{percent_decode, percent_encode_byte};
 
 /// The normal form of a URI. Borrowed, after one look, if it has no `%`, no upper case, and nothing that a URI may not hold.
 #[must_use]
@@ -158,9 +159,8 @@ impl<'a> Writer<'a> {
     }
 
     fn escape(&mut self, byte: u8, at: usize) {
-        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-        for byte in [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]] {
-            self.text.push(char::from(byte));
+        for char in percent_encode_byte(byte).chars() {
+            self.text.push(char);
             self.source.push(at);
         }
     }
@@ -168,9 +168,10 @@ impl<'a> Writer<'a> {
 
 /// The byte that an escape at this place stands for.
 fn escaped(bytes: &[u8], at: usize) -> Option<u8> {
-    let digit = |at: usize| bytes.get(at).and_then(|digit| char::from(*digit).to_digit(16));
-    let (high, low) = (digit(at + 1)?, digit(at + 2)?);
-    u8::try_from(high * 16 + low).ok()
+    let mut decoded = percent_decode(bytes.get(at..at + 3)?);
+    let byte = decoded.next()?;
+    // anything else stays three bytes
+    decoded.next().is_none().then_some(byte)
 }
 
 /// Where the scheme ends; at the beginning if there is none.

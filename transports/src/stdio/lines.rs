@@ -1,6 +1,9 @@
 //! Lines from a byte stream, however it is cut into pieces.
 //!
 //! **Invariant:** memory is bounded by the line limit; a longer line is skipped to its end and costs only itself.
+//!
+//! By hand: `LinesCodec` of `tokio_util` copies each line into a `String`, and its reader ends at a line that is too long or not
+//! UTF-8.
 
 use std::io;
 

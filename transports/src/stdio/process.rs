@@ -2,6 +2,8 @@
 //!
 //! Two threads do the blocking reads and writes and are never waited for: a read that is parked, or a client that does not
 //! read, must not keep the process from ending.
+//!
+//! By hand: a read of `tokio::io::stdin` that is parked keeps the runtime from shutting down.
 
 use std::{
     io::{self, Read, Write},

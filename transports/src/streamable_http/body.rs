@@ -1,4 +1,6 @@
 //! A request's body, whole and bounded.
+//!
+//! By hand: `Payload::to_bytes_limited` of actix-web has no timeout for a body that stalls.
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 

@@ -1,4 +1,6 @@
 //! Cross-origin requests: exactly the origins that pass the Origin check are told that they may read the answer.
+//!
+//! By hand: `actix-cors` is middleware, which would be part of the type of the scope, and has its own list of origins.
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -1,6 +1,8 @@
 //! Who may speak to the endpoint from a web page: the Origin and Host headers.
 //!
 //! **Invariant:** origins are compared as parsed scheme, host and port, never as text.
+//!
+//! By hand: `url::Origin` is opaque for the schemes of browser extensions and apps, and cannot be read from a Host header.
 // MCP 2025-11-25 basic/transports, Security Warning: MUST validate the Origin header; 403 if it is invalid
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

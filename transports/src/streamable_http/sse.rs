@@ -1,4 +1,6 @@
 //! The body of an event stream: what the session writes, and a comment when it has been silent for too long.
+//!
+//! By hand: `actix_web_lab::sse` formats each event as it is sent; here events are bytes that are also kept for a replay.
 
 use std::{
     convert::Infallible,

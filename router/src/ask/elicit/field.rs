@@ -3,7 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::choice::{Choice, Style, has_titles, items, merge_options, options, write_options};
-use crate::wire::era::{Feature, Revision};
+use crate::{
+    schema::drop_null,
+    wire::era::{Feature, Revision},
+};
 
 /// What no form can ask for: which property, and why.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,13 +58,11 @@ impl Field {
     /// Reads the schema of a type's field.
     pub(crate) fn derived(name: &str, schema: Value) -> Result<Self, Unfit> {
         let mut schema = object(name, schema)?;
-        take_null(&mut schema);
+        // `Option<T>` allows null; a form leaves the field out instead
+        drop_null(&mut schema);
         flatten_wrapper(&mut schema);
         if schema.get("format").is_some_and(|format| !is_format(format)) {
             schema.remove("format");
-        }
-        if schema.get("default").is_some_and(Value::is_null) {
-            schema.remove("default");
         }
         merge_options(&mut schema);
         if let Some(Value::Object(items)) = schema.get_mut("items") {
@@ -194,23 +195,6 @@ fn take(from: &mut Map<String, Value>, to: &mut Map<String, Value>, keys: &[&str
         if let Some(value) = from.remove(*key) {
             to.insert((*key).to_owned(), value);
         }
-    }
-}
-
-/// `Option<T>` allows `null`; a form leaves the field out instead.
-fn take_null(schema: &mut Map<String, Value>) {
-    if let Some(Value::Array(kinds)) = schema.get_mut("type") {
-        kinds.retain(|kind| kind != "null");
-        if let [one] = kinds.as_slice() {
-            let one = one.clone();
-            schema.insert("type".to_owned(), one);
-        }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum") {
-        values.retain(|value| !value.is_null());
-    }
-    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
-        kinds.retain(|kind| kind.get("type").is_none_or(|kind| kind != "null"));
     }
 }
 

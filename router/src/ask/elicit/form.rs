@@ -11,7 +11,7 @@ use serde_json::{
 };
 
 use super::field::{Field, Unfit};
-use crate::{ask::question, call::round::Misfit, wire::era::Revision};
+use crate::{ask::question, call::round::Misfit, schema::unescape, wire::era::Revision};
 
 /// A form: its fields in the order of the schema.
 #[derive(Debug)]
@@ -151,11 +151,6 @@ fn validate(schema: &RawValue, content: &Value) -> Result<(), Misfit> {
     let field = path.split('/').nth(1).map_or_else(|| "content".to_owned(), unescape);
     // masked: an error travels further than an answer should
     Err(Misfit::new(field, error.masked().to_string()))
-}
-
-/// A segment of a JSON pointer, as the name it stands for.
-fn unescape(segment: &str) -> String {
-    segment.replace("~1", "/").replace("~0", "~")
 }
 
 fn whole(reason: &str) -> Unfit {

@@ -1,6 +1,6 @@
 //! What a handler will need, found out when it is registered.
 
-use std::{any::type_name, panic::catch_unwind};
+use std::any::type_name;
 
 use actix_web::{HttpRequest, web};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -10,7 +10,10 @@ use serde_json::Value;
 use crate::{
     call::{
         data::DataMap,
-        extract::{FromCall, Takes, members::Members},
+        extract::{
+            FromCall, Takes,
+            members::{self, Ask},
+        },
     },
     schema::{self, Property, SchemaError},
 };
@@ -23,8 +26,8 @@ pub struct About {
     arguments: Arguments,
     /// Whether the type that takes all arguments refuses members that it does not know.
     is_closed: bool,
-    /// Finds the members of the one type that takes all arguments.
-    members: Option<Members>,
+    /// Asks the one type that takes all arguments for its members.
+    ask: Option<Ask>,
     /// Whether the handler can do without its arguments.
     optional: bool,
     needs: Needs,
@@ -72,7 +75,7 @@ impl About {
             generator: schema::input_generator(),
             arguments: Arguments::None,
             is_closed: false,
-            members: None,
+            ask: None,
             optional: false,
             needs: Needs::default(),
             mistake: None,
@@ -87,24 +90,17 @@ impl About {
         };
     }
 
-    /// The same for a type of which it can be seen whether it refuses members that it does not know.
+    /// The same for a type that can be asked for its members.
     pub(crate) fn whole<T: JsonSchema + DeserializeOwned>(&mut self) {
         self.arguments::<T>();
-        let closed = matches!(&self.arguments, Arguments::Whole(schema) if schema.get("additionalProperties") == Some(&Value::Bool(false)));
-        // serde refuses the first member that it does not know before it misses any; no type has one of this name. What
-        // the author wrote to read it may panic, and does so in a call again
-        let unknown = || serde_json::from_str::<T>(r#"{"\u0001":null}"#).map(drop);
-        let refused = |err: serde_json::Error| err.to_string().starts_with("unknown field");
-        self.is_closed = closed && catch_unwind(unknown).is_ok_and(|read| read.is_err_and(refused));
+        self.ask = Some(members::ask::<T>);
+        // a schema that is open says all there is to say: the author's code is not run
+        self.is_closed = matches!(&self.arguments, Arguments::Whole(schema) if schema.get("additionalProperties") == Some(&Value::Bool(false)))
+            && members::ask::<T>().is_closed;
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed
-    }
-
-    /// What finds the members that the type of the arguments reads.
-    pub(crate) fn members(&mut self, members: Members) {
-        self.members = Some(members);
     }
 
     /// The handler takes an argument of this name.
@@ -166,10 +162,10 @@ impl About {
     ///
     /// Those of [`finish`](Self::finish).
     pub(crate) fn takes(self) -> (Result<Option<Takes>, SchemaError>, Needs) {
-        let (members, optional) = (self.members, self.optional);
+        let (ask, optional) = (self.ask, self.optional);
         let nothing = optional || matches!(self.arguments, Arguments::None);
         let (schema, needs) = self.finish();
-        (schema.map(|schema| (!nothing).then_some(Takes { schema, members })), needs)
+        (schema.map(|schema| (!nothing).then_some(Takes { schema, ask })), needs)
     }
 
     /// The schema of the arguments as the types say it, before it is made fit for clients; what else is needed.

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall, members::members, whole},
+        extract::{About, FromCall, whole},
     },
     schema,
     wire::error::McpError,
@@ -66,7 +66,6 @@ impl<T: DeserializeOwned + JsonSchema + 'static> Arguments for T {}
 impl<T: Arguments> FromCall for Args<T> {
     fn describe(about: &mut About) {
         about.whole::<T>();
-        about.members(members::<T>);
     }
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {

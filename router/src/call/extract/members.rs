@@ -1,46 +1,63 @@
-//! Which members a type reads, as its own `Deserialize` says it: names that a schema does not have, such as an alias.
+//! What a type's own `Deserialize` says of its members and a schema does not: all their names, aliases included, and
+//! whether it refuses others.
+
+use std::iter;
 
 use serde::{
     Deserializer,
-    de::{DeserializeOwned, Visitor, value::Error},
+    de::{
+        DeserializeOwned, Visitor,
+        value::{Error, MapDeserializer},
+    },
     forward_to_deserialize_any,
 };
 
 use crate::call::catch_panic::contain;
 
-/// Finds the names of a type's members, aliases included; `None` for what asks for no fixed ones.
-pub(crate) type Members = fn() -> Option<&'static [&'static str]>;
-
-/// The [`Members`] of a type.
-pub(crate) fn members<T: DeserializeOwned>() -> Option<&'static [&'static str]> {
-    let mut members = None;
-    // it fails in any case: what counts is what it asked for
-    contain("reading the names of arguments", || drop(T::deserialize(Asked(&mut members)))).ok()?;
-    members
+/// What a type says when it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// The names it asks for; `None` for a type that asks for no fixed ones.
+    names: Option<&'static [&'static str]>,
+    /// Whether it refuses a member that it does not know.
+    pub(crate) is_closed: bool,
 }
 
-/// Has nothing to read, and keeps what it is asked for.
+/// Asks a type. What the author wrote to read it runs here, and may panic.
+pub(crate) type Ask = fn() -> Said;
+
+/// The [`Ask`] of a type.
+pub(crate) fn ask<T: DeserializeOwned>() -> Said {
+    let mut names = None;
+    let read = contain("reading the names of arguments", || T::deserialize(Asked(&mut names)).map(drop));
+    // serde refuses the first member that it does not know before it misses any.
+    match read {
+        Err(_) => Said::default(),
+        Ok(read) => {
+            let is_closed = read.is_err_and(|err| err.to_string().starts_with("unknown field"));
+            Said { names, is_closed }
+        }
+    }
+}
+
+/// An object with one member, of a name that no type has. Keeps the names it is asked for.
 struct Asked<'a>(&'a mut Option<&'static [&'static str]>);
-
-fn nothing() -> Error {
-    serde::de::Error::custom("nothing to read")
-}
 
 impl<'de> Deserializer<'de> for Asked<'_> {
     type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(nothing())
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_map(MapDeserializer::new(iter::once(("\u{1}", ()))))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        members: &'static [&'static str],
-        _: V,
+        names: &'static [&'static str],
+        visitor: V,
     ) -> Result<V::Value, Error> {
-        *self.0 = Some(members);
-        Err(nothing())
+        *self.0 = Some(names);
+        self.deserialize_any(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -62,7 +79,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
 pub(crate) struct Takes {
     pub(crate) schema: serde_json::Value,
     /// Asked where the schema alone would refuse: it is code of the author's.
-    pub(crate) members: Option<Members>,
+    pub(crate) ask: Option<Ask>,
 }
 
 /// A name that a template and its reader do not share.
@@ -96,7 +113,7 @@ impl Takes {
         if missing.is_empty() && (!closed || others.is_empty()) {
             return None;
         }
-        let members = self.members.and_then(|members| members()).unwrap_or_default();
+        let members = self.ask.and_then(|ask| ask().names).unwrap_or_default();
         let (aliases, unknown): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|name| members.contains(name));
         // an alias stands for one of them, and nothing says for which
@@ -167,5 +184,36 @@ mod tests {
         assert_eq!(unmatched::<Args<serde_json::Value>>(&["any"]), None);
         assert_eq!(unmatched::<Option<Args<Open>>>(&["key"]), None, "it can do without");
         assert_eq!(unmatched::<()>(&["any"]), None, "or takes none");
+    }
+
+    #[test]
+    fn a_type_is_closed_if_it_refuses_a_name_that_it_does_not_know() {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(dead_code, reason = "only the names count")]
+        struct ClosedFlat {
+            row: String,
+            #[serde(flatten)]
+            open: Open,
+        }
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        #[expect(dead_code, reason = "only the names count")]
+        struct Around(Closed);
+        struct Panics;
+        impl<'de> Deserialize<'de> for Panics {
+            fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+                panic!("it cannot be read")
+            }
+        }
+        assert!(ask::<Closed>().is_closed);
+        assert!(!ask::<ClosedFlat>().is_closed, "it misses members first: the schema has to refuse");
+        assert!(ask::<Around>().is_closed);
+        for open in [ask::<Open>(), ask::<Flat>(), ask::<serde_json::Value>(), ask::<Panics>()] {
+            assert!(!open.is_closed);
+        }
+        let names = ask::<Closed>().names.unwrap();
+        assert!(["id", "key", "ident"].iter().all(|name| names.contains(name)));
+        assert_eq!(ask::<Panics>().names, None);
     }
 }

@@ -110,12 +110,17 @@ macro_rules! tuple {
     ($($param:ident)*) => {
         /// Extracted one after the other.
         impl<$($param: FromCall,)*> FromCall for ($($param,)*) {
-            #[allow(unused_variables)]
+            #[allow(unused_variables, reason = "the empty tuple needs nothing")]
             fn describe(about: &mut About) {
                 $($param::describe(about);)*
             }
 
-            #[allow(unused_variables, clippy::unused_async, clippy::unused_unit)]
+            #[allow(
+                unused_variables,
+                clippy::unused_async,
+                clippy::unused_unit,
+                reason = "the empty tuple takes nothing"
+            )]
             async fn from_call(call: &Call) -> Result<Self, McpError> {
                 Ok(($($param::from_call(call).await?,)*))
             }

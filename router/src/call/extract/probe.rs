@@ -7,7 +7,7 @@ use serde::{
     de::{DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor},
     forward_to_deserialize_any,
 };
-use serde_json::{Deserializer as Json, Error};
+use serde_json::{Deserializer as Json, Error, value::RawValue};
 
 use super::whole::Place;
 use crate::wire::number::integer_of;
@@ -49,11 +49,11 @@ impl<'de> Probe<'de> {
 
     /// The next value, as text.
     fn value(&mut self) -> Result<&'de str, Error> {
-        let first = self.peek();
-        let range = self.at..self.at + length(&self.text.as_bytes()[self.at..]);
-        self.at = range.end;
-        let value = self.text.get(range).filter(|_| first.is_some());
-        value.ok_or_else(|| Error::custom("no valid JSON"))
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let mut values = Json::from_str(rest).into_iter::<&'de RawValue>();
+        let value = values.next().unwrap_or_else(|| Err(Error::custom("no valid JSON")))?;
+        self.at += values.byte_offset();
+        Ok(value.get())
     }
 
     /// The same; where it is a whole number that is written as a float, the integer it is.
@@ -90,41 +90,6 @@ impl<'de> Probe<'de> {
     fn map<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         self.within((b'{', b'}'), |probe| visitor.visit_map(Items { probe, first: true }))
     }
-}
-
-/// The bytes of the value that a text begins with.
-fn length(text: &[u8]) -> usize {
-    let (mut at, mut open) = (0_usize, 0_usize);
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => at += string(&text[at..]),
-            b'{' | b'[' => (at, open) = (at + 1, open + 1),
-            b'}' | b']' => (at, open) = (at + 1, open.saturating_sub(1)),
-            _ if open > 0 => at += 1,
-            _ => return at + scalar(&text[at..]),
-        }
-        if open == 0 {
-            break;
-        }
-    }
-    at.min(text.len())
-}
-
-fn string(text: &[u8]) -> usize {
-    let mut at = 1;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    at
-}
-
-fn scalar(text: &[u8]) -> usize {
-    let ends = |byte: &u8| matches!(byte, b',' | b':' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
-    text.iter().position(ends).unwrap_or(text.len())
 }
 
 /// An integer of some type.

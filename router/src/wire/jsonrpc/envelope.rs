@@ -1,6 +1,6 @@
 //! The members of a message, before it is known what message they make.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use bytestring::ByteString;
 use serde::{
@@ -13,7 +13,7 @@ use super::{
     Looks, ReadLimits,
     parameters::{Finder, Found},
 };
-use crate::wire::{error::McpError, id::RequestId};
+use crate::wire::{error::McpError, id::RequestId, params};
 
 /// What there is of parameters.
 #[derive(Default)]
@@ -137,13 +137,12 @@ impl<'a> Envelope<'a> {
 /// The digits of the longest integer, its sign included.
 const MAX_NUMBER: usize = 20;
 
-/// A JSON string as a slice of `text` where it has no escapes, as a copy where it has. `None` for what is no string.
+/// A JSON string as a slice of `text` where it has no escapes, as a copy where it has. `None` for what is not a string.
 fn slice_str(text: &ByteString, raw: &str) -> Option<ByteString> {
-    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        return serde_json::from_str::<String>(raw).ok().map(ByteString::from);
-    }
-    Some(text.slice_ref(inner))
+    Some(match params::text(raw)? {
+        Cow::Borrowed(inner) => text.slice_ref(inner),
+        Cow::Owned(unescaped) => unescaped.into(),
+    })
 }
 
 /// Reads a message that is a part of `text`.

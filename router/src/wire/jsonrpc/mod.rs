@@ -3,6 +3,8 @@
 //! [`read`] turns a body or a line into a [`Payload`] whose parameters are places in it; the `encode_*` functions write
 //! one message into one buffer. Neither knows a method or a revision: `dispatch` and `era` do.
 //!
+//! By hand: a derived `Deserialize` fails as a whole, so that a refusal could not echo the id or name the member at fault.
+//!
 //! **Invariant:** an id that could be read is echoed by whatever refusal follows; one that could not is never made up.
 
 mod envelope;

@@ -2,18 +2,13 @@
 //!
 //! They are found while the envelope is read, so that nobody looks for them again; what is in them stays text.
 
-use std::fmt;
-
 use bytestring::ByteString;
-use serde::{
-    Deserializer,
-    de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor},
-};
+use serde::{Deserializer, de::DeserializeSeed};
 use serde_json::value::RawValue;
 
 use crate::wire::{
     error::McpError,
-    params::{Members, Name},
+    params::{Members, Wanted},
 };
 
 /// The members that are found. Others are skipped.
@@ -140,29 +135,14 @@ impl<'de> DeserializeSeed<'de> for Finder<'_> {
     type Value = Found;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Finder<'_> {
-    type Value = Found;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
         let mut found = Found::default();
-        while let Some(at) = map.next_key_seed(Name(&NAMES))? {
-            let Some(at) = at else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
+        let find = |at: usize, value: &RawValue| {
             if found.places[at].len > 0 {
                 found.twice.get_or_insert(NAMES[at]);
             }
-            found.places[at] = self.place(map.next_value()?);
-        }
+            found.places[at] = self.place(value);
+        };
+        Wanted { names: &NAMES, find }.deserialize(deserializer)?;
         Ok(found)
     }
 }
