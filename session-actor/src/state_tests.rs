@@ -249,6 +249,8 @@ fn in_every_interleaving_of_claims_a_cancel_a_disconnect_a_resume_a_shutdown_and
             assert_eq!(state.in_flight(), usize::from(live.is_some()), "{order:?} at {step:?}");
             let reader = live.and_then(|call| state.handle_of(call)).copied();
             assert_eq!(reader, expected.reader, "{order:?} at {step:?}");
+            let reads = live.and_then(|call| state.reader_of(call));
+            assert_eq!(reads.is_some(), reader.is_some(), "{order:?} at {step:?}");
             let idle = state.expires_at().is_some();
             assert_eq!(idle, live.is_none(), "a reader was left: {order:?} at {step:?}");
             for dead in [a, b].into_iter().flatten().filter(|call| Some(*call) != live) {
