@@ -161,6 +161,47 @@ async fn in_order(modern: bool, order: &[Event]) -> Outcome {
     outcome
 }
 
+/// Notes when it is dropped, and never learns of a cancel: it has no grace.
+#[tool]
+async fn unaware(stage: web::Data<Stage>) -> &'static str {
+    struct Dropped(web::Data<Stage>);
+    impl Drop for Dropped {
+        fn drop(&mut self) {
+            self.0.note("all", Note::Dropped);
+        }
+    }
+    stage.note("all", Note::Started);
+    let _dropped = Dropped(stage);
+    std::future::pending().await
+}
+
+#[actix_web::test]
+async fn the_late_report_of_a_cancelled_call_leaves_the_next_one_under_its_id_alone() {
+    paused();
+    let (server, stage) = staged(fixture::server().tool(unaware));
+    let mut pipe = Pipe::connect(&server, "2025-11-25").await;
+    pipe.call(ID, "unaware", json!({})).await;
+    settle().await;
+    // in one go: the next call has the id, and the slot, before the task of the first one is dropped and reports its end
+    let cancel =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": ID } });
+    let params = json!({ "name": "unaware", "arguments": {} });
+    let next = json!({ "jsonrpc": "2.0", "id": ID, "method": "tools/call", "params": params });
+    for _ in 0..3 {
+        pipe.write(format!("{cancel}\n{next}\n").as_bytes()).await;
+        pipe.silence().await;
+        assert_eq!(server.stats().in_flight, 1, "the next call was taken by the report");
+    }
+    // each one ran before the one before it was dropped
+    let expected = [[Note::Started, Note::Dropped]; 3].concat();
+    assert_eq!(stage.notes("all"), [vec![Note::Started], expected].concat());
+    pipe.cancel(ID).await;
+    pipe.silence().await;
+    assert_eq!(stage.notes("all").last(), Some(&Note::Dropped));
+    pipe.finish().await.1.unwrap();
+    assert_idle(&server).await;
+}
+
 /// Makes a test of each order: it is taken in both eras, and this becomes of the answer.
 macro_rules! orders {
     ($($name:ident: $order:expr => $outcome:expr;)*) => {
