@@ -38,11 +38,18 @@ struct Form {
     streams: bool,
 }
 
-const SESSION: [Form; 2] = forms(Rules { by_notice: true, by_going: false, half: false });
-const EXCHANGE: [Form; 2] = forms(Rules { by_notice: false, by_going: true, half: false });
+const SESSION: [Form; 4] = forms(true);
+const EXCHANGE: [Form; 4] = forms(false);
 
-const fn forms(rules: Rules) -> [Form; 2] {
-    [Form { rules, streams: true }, Form { rules, streams: false }]
+const fn forms(by_notice: bool) -> [Form; 4] {
+    let listening = Rules { by_notice, by_going: !by_notice, half: false, grace: true };
+    let unaware = Rules { grace: false, ..listening };
+    [
+        Form { rules: listening, streams: true },
+        Form { rules: listening, streams: false },
+        Form { rules: unaware, streams: true },
+        Form { rules: unaware, streams: false },
+    ]
 }
 
 impl Form {
@@ -90,8 +97,7 @@ impl Collision {
 
     fn request(&self, name: &str) -> Request {
         let arguments = json!({ "name": name, "talks": self.form.streams });
-        let params =
-            json!({ "name": "collided", "arguments": arguments, "_meta": { "progressToken": name } });
+        let params = json!({ "name": self.form.rules.tool(), "arguments": arguments, "_meta": { "progressToken": name } });
         let request = if self.form.in_session() {
             self.client.request(&message(ID, "tools/call", params))
         } else {

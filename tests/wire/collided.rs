@@ -1,5 +1,5 @@
-//! One running call on which a cancel, a disconnect, a shutdown and its own end meet: the tool that it runs, what it and the
-//! test note, and what the rules say of each order.
+//! One running call on which a cancel, a disconnect, a shutdown and its own end meet: the tools that it may be of, what
+//! they and the test note, and what the rules say of each order.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the failure")]
 
@@ -70,6 +70,15 @@ pub(crate) struct Rules {
     pub(crate) by_going: bool,
     /// Whether a disconnect ends the client's input alone: the client still reads, and the server ends when nothing runs.
     pub(crate) half: bool,
+    /// Whether its handler listens to a cancellation, and so has a grace.
+    pub(crate) grace: bool,
+}
+
+impl Rules {
+    /// The tool that such a call is of.
+    pub(crate) fn tool(self) -> &'static str {
+        if self.grace { "collided" } else { "collided_unaware" }
+    }
 }
 
 /// The rules, as a model of one call. Nothing of the server is in here.
@@ -152,11 +161,11 @@ impl Model {
         if self.taken == Outcome::Kept && self.draining { Outcome::Lost } else { self.taken }
     }
 
-    /// The call is taken without its own answer; its handler learns of it, and has its grace.
+    /// The call is taken without its own answer; its handler has its grace, or is dropped.
     fn stop(&mut self, outcome: Outcome) {
         if self.live {
-            (self.live, self.taken) = (false, outcome);
-            self.notes.push(Note::Told);
+            (self.live, self.taken, self.running) = (false, outcome, self.rules.grace);
+            self.notes.push(if self.running { Note::Told } else { Note::Dropped });
         }
     }
 
@@ -187,16 +196,22 @@ pub(crate) struct Stage(Arc<Mutex<Scenes>>);
 #[derive(Default)]
 struct Scenes {
     open: HashMap<String, oneshot::Sender<()>>,
-    notes: HashMap<String, Vec<Note>>,
+    notes: Vec<(String, Note)>,
 }
 
 impl Stage {
     pub(crate) fn note(&self, name: &str, note: Note) {
-        self.0.lock().unwrap().notes.entry(name.to_owned()).or_default().push(note);
+        self.0.lock().unwrap().notes.push((name.to_owned(), note));
     }
 
+    /// What was noted of all calls, with their names.
+    pub(crate) fn all(&self) -> Vec<(String, Note)> {
+        self.0.lock().unwrap().notes.clone()
+    }
+
+    /// What was noted of this call.
     pub(crate) fn notes(&self, name: &str) -> Vec<Note> {
-        self.0.lock().unwrap().notes.get(name).cloned().unwrap_or_default()
+        self.all().into_iter().filter(|(of, _)| of == name).map(|(_, note)| note).collect()
     }
 
     /// Lets the call of this name return; one that was dropped does not.
@@ -227,7 +242,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Runs until the test lets it return, also when it was cancelled; then it reports and answers with its name.
+/// Runs until the test lets it return, also when it was cancelled.
 #[tool]
 async fn collided(
     name: String,
@@ -236,16 +251,33 @@ async fn collided(
     progress: Progress,
     cancelled: Cancelled,
 ) -> String {
-    let mut leaving = Leaving { stage: &stage, name: &name, finished: false };
-    let mut opened = stage.enter(&name);
-    if talks {
-        progress.report(1).await.ok();
-    }
     let told = async {
         cancelled.wait().await;
         stage.note(&name, Note::Told);
-        pending::<()>().await;
+        pending().await
     };
+    play(&name, talks, &stage, &progress, told).await
+}
+
+/// The same, but for the cancel, of which it does not hear: it is dropped then.
+#[tool]
+async fn collided_unaware(name: String, talks: bool, stage: web::Data<Stage>, progress: Progress) -> String {
+    play(&name, talks, &stage, &progress, pending()).await
+}
+
+/// Reports at its beginning and at its end, and answers with its name.
+async fn play(
+    name: &str,
+    talks: bool,
+    stage: &Stage,
+    progress: &Progress,
+    told: impl Future<Output = ()>,
+) -> String {
+    let mut leaving = Leaving { stage, name, finished: false };
+    let mut opened = stage.enter(name);
+    if talks {
+        progress.report(1).await.ok();
+    }
     tokio::select! {
         // a call that is cancelled and let go in one turn notes both
         biased;
@@ -256,7 +288,7 @@ async fn collided(
         progress.report(2).await.ok();
     }
     leaving.finished = true;
-    own(&name)
+    own(name)
 }
 
 /// The text that the call of this name answers with.
@@ -264,10 +296,10 @@ pub(crate) fn own(name: &str) -> String {
     format!("answer of {name}")
 }
 
-/// Adds the tool to a server.
+/// Adds the tools to a server.
 pub(crate) fn staged(server: Server) -> (Server, Stage) {
     let stage = Stage::default();
-    (server.tool(collided).data(stage.clone()), stage)
+    (server.tool(collided).tool(collided_unaware).data(stage.clone()), stage)
 }
 
 /// How often each kind of answer is in what a client has read: the call's own, and the error of a shutdown.

@@ -28,11 +28,27 @@ use crate::{
 /// The id of both calls.
 const ID: &str = "one id";
 
-const PIPE: Rules = Rules { by_notice: true, by_going: false, half: true };
+const LISTENING: Rules = Rules { by_notice: true, by_going: false, half: true, grace: true };
+
+/// In both eras, with and without a grace.
+const PIPES: [Form; 4] = [
+    Form { modern: false, rules: LISTENING },
+    Form { modern: true, rules: LISTENING },
+    Form { modern: false, rules: Rules { grace: false, ..LISTENING } },
+    Form { modern: true, rules: Rules { grace: false, ..LISTENING } },
+];
+
+/// How a call is served.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    /// Whether it says itself which version it speaks, as from 2026-07-28 on.
+    modern: bool,
+    rules: Rules,
+}
 
 /// A server with one client, the call `first` that runs there, and perhaps the call `second` under the same id.
 struct Collision {
-    modern: bool,
+    form: Form,
     server: Server,
     stage: Stage,
     pipe: Pipe,
@@ -41,22 +57,22 @@ struct Collision {
 }
 
 impl Collision {
-    async fn new(modern: bool) -> Self {
+    async fn new(form: Form) -> Self {
         let (server, stage) = staged(fixture::server());
         let pipe = Pipe::connect(&server, "2025-11-25").await;
-        let mut collision = Self { modern, server, stage, pipe, second: false, shutdown: None };
+        let mut collision = Self { form, server, stage, pipe, second: false, shutdown: None };
         collision.start("first").await;
         collision
     }
 
     async fn start(&mut self, name: &str) {
         let mut meta = json!({ "progressToken": name });
-        if self.modern {
+        if self.form.modern {
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
         }
         let arguments = json!({ "name": name, "talks": true });
-        let params = json!({ "name": "collided", "arguments": arguments, "_meta": meta });
+        let params = json!({ "name": self.form.rules.tool(), "arguments": arguments, "_meta": meta });
         self.pipe.request(ID, "tools/call", params).await;
         settle().await;
         assert_eq!(self.stage.notes(name), [Note::Started]);
@@ -134,10 +150,10 @@ impl Collision {
 }
 
 /// Takes the steps one after the other, and asserts everything that the model says; what became of the answer.
-async fn in_order(modern: bool, order: &[Event]) -> Outcome {
-    let what = format!("{order:?}, modern: {modern}");
-    let mut collision = Collision::new(modern).await;
-    let mut model = Model::new(PIPE);
+async fn in_order(form: Form, order: &[Event]) -> Outcome {
+    let what = format!("{order:?} in {form:?}");
+    let mut collision = Collision::new(form).await;
+    let mut model = Model::new(form.rules);
     for (nth, event) in order.iter().enumerate() {
         if *event == Cut {
             collision.finish_second(&what).await;
@@ -161,56 +177,36 @@ async fn in_order(modern: bool, order: &[Event]) -> Outcome {
     outcome
 }
 
-/// Notes when it is dropped, and never learns of a cancel: it has no grace.
-#[tool]
-async fn unaware(stage: web::Data<Stage>) -> &'static str {
-    struct Dropped(web::Data<Stage>);
-    impl Drop for Dropped {
-        fn drop(&mut self) {
-            self.0.note("all", Note::Dropped);
-        }
-    }
-    stage.note("all", Note::Started);
-    let _dropped = Dropped(stage);
-    std::future::pending().await
-}
-
 #[actix_web::test]
 async fn the_late_report_of_a_cancelled_call_leaves_the_next_one_under_its_id_alone() {
     paused();
-    let (server, stage) = staged(fixture::server().tool(unaware));
-    let mut pipe = Pipe::connect(&server, "2025-11-25").await;
-    pipe.call(ID, "unaware", json!({})).await;
+    let unaware = PIPES[2];
+    let mut collision = Collision::new(unaware).await;
+    let arguments = json!({ "name": "second", "talks": false });
+    let params = json!({ "name": unaware.rules.tool(), "arguments": arguments });
+    let second = json!({ "jsonrpc": "2.0", "id": ID, "method": "tools/call", "params": params });
+    let params = json!({ "requestId": ID });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    // in one go: the second has the id, and the slot, before the task of the first is dropped and reports its end
+    let stage = collision.stage.clone();
+    collision.pipe.write(format!("{cancel}\n{second}\n").as_bytes()).await;
     settle().await;
-    // in one go: the next call has the id, and the slot, before the task of the first one is dropped and reports its end
-    let cancel =
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": ID } });
-    let params = json!({ "name": "unaware", "arguments": {} });
-    let next = json!({ "jsonrpc": "2.0", "id": ID, "method": "tools/call", "params": params });
-    for _ in 0..3 {
-        pipe.write(format!("{cancel}\n{next}\n").as_bytes()).await;
-        pipe.silence().await;
-        assert_eq!(server.stats().in_flight, 1, "the next call was taken by the report");
-    }
-    // each one ran before the one before it was dropped
-    let expected = [[Note::Started, Note::Dropped]; 3].concat();
-    assert_eq!(stage.notes("all"), [vec![Note::Started], expected].concat());
-    pipe.cancel(ID).await;
-    pipe.silence().await;
-    assert_eq!(stage.notes("all").last(), Some(&Note::Dropped));
-    pipe.finish().await.1.unwrap();
-    assert_idle(&server).await;
+    let order = [("first", Note::Started), ("second", Note::Started), ("first", Note::Dropped)];
+    assert_eq!(stage.all(), order.map(|(name, note)| (name.to_owned(), note)));
+    assert_eq!(collision.server.stats().in_flight, 1, "the report took the second");
+    collision.second = true;
+    assert_eq!(collision.end("a late report").await.0, Outcome::Never);
 }
 
-/// Makes a test of each order: it is taken in both eras, and this becomes of the answer.
+/// Makes a test of each order: it is taken in all forms, and this becomes of the answer.
 macro_rules! orders {
     ($($name:ident: $order:expr => $outcome:expr;)*) => {
         $(
             #[actix_web::test]
             async fn $name() {
                 paused();
-                for modern in [false, true] {
-                    assert_eq!(in_order(modern, &$order).await, $outcome, "modern: {modern}");
+                for form in PIPES {
+                    assert_eq!(in_order(form, &$order).await, $outcome, "{form:?}");
                 }
             }
         )*
@@ -243,11 +239,11 @@ async fn in_every_order_of_all_four_the_rules_hold() {
         let silent =
             at(&order, Disconnect).is_some_and(|end| at(&order, Cancel).is_some_and(|said| said > end));
         if !silent && order != [Disconnect] {
-            for modern in [false, true] {
-                in_order(modern, &order).await;
+            for form in PIPES {
+                in_order(form, &order).await;
                 count += 1;
             }
         }
     }
-    assert!(count > 150, "{count}");
+    assert!(count > 300, "{count}");
 }
