@@ -471,4 +471,4 @@ async fn whenever_a_step_comes_while_another_has_its_effects_the_outcome_is_that
 }
 
 /// By then, every step has had its effects.
-const TURNS: u32 = 16;
+const TURNS: u32 = 10;

@@ -132,6 +132,9 @@ impl Model {
                 if self.live { self.stop(self.reached(Outcome::Stopped)) } else { self.rests() }
             }
             Finish if self.running => {
+                if !self.live {
+                    self.notes.push(Note::Unheard);
+                }
                 self.notes.push(Note::Finished);
                 self.running = false;
                 if self.live {
@@ -181,6 +184,8 @@ pub(crate) enum Note {
     Started,
     /// It learns that its call was cancelled.
     Told,
+    /// What it reports before it returns is for nobody.
+    Unheard,
     /// It returns.
     Finished,
     /// It was dropped before it returned.
@@ -265,7 +270,7 @@ async fn collided_unaware(name: String, talks: bool, stage: web::Data<Stage>, pr
     play(&name, talks, &stage, &progress, pending()).await
 }
 
-/// Reports at its beginning and at its end, and answers with its name.
+/// Reports at its end, and at its beginning if it talks, which gives it a stream; answers with its name.
 async fn play(
     name: &str,
     talks: bool,
@@ -284,8 +289,8 @@ async fn play(
         () = told => {}
         _ = &mut opened => {}
     }
-    if talks {
-        progress.report(2).await.ok();
+    if progress.report(2).await.is_err() {
+        stage.note(name, Note::Unheard);
     }
     leaving.finished = true;
     own(name)
