@@ -52,6 +52,8 @@ pub struct WeakSessions(Weak<Registry>);
 
 struct Registry {
     shards: [Mutex<HashMap<Arc<str>, SessionHandle>>; SHARDS],
+    /// Sessions on a byte stream that have done no handshake, and may never: nobody looks for them, but a shutdown ends them.
+    pipes: Mutex<HashMap<Arc<str>, Addr<SessionActor>>>,
     hasher: RandomState,
     /// Sessions at once, at most; and requests that are sessions of their own.
     limit: AtomicUsize,
@@ -115,6 +117,7 @@ impl Sessions {
         let shards = std::array::from_fn(|_| Mutex::default());
         Self(Arc::new(Registry {
             shards,
+            pipes: Mutex::default(),
             hasher: RandomState::new(),
             limit: AtomicUsize::new(limit),
             listeners: Listeners::default(),
@@ -279,7 +282,17 @@ impl Sessions {
     /// Makes a session findable, for as long as the returned guard lives.
     pub(crate) fn register(&self, id: Arc<str>, session: SessionHandle) -> Registered {
         self.shard(&id).insert(id.clone(), session);
-        Registered { sessions: self.clone(), id }
+        Registered { sessions: self.clone(), id, place: Place::Shard }
+    }
+
+    /// Lets a shutdown reach a session on a byte stream before its handshake, for as long as the returned guard lives.
+    pub(crate) fn register_pipe(&self, id: Arc<str>, session: Addr<SessionActor>) -> Registered {
+        self.pipes().insert(id.clone(), session);
+        Registered { sessions: self.clone(), id, place: Place::Pipes }
+    }
+
+    fn pipes(&self) -> MutexGuard<'_, HashMap<Arc<str>, Addr<SessionActor>>> {
+        self.0.pipes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn shard(&self, id: &str) -> MutexGuard<'_, HashMap<Arc<str>, SessionHandle>> {
@@ -288,7 +301,11 @@ impl Sessions {
     }
 
     fn all(&self) -> Vec<Addr<SessionActor>> {
-        self.addrs(|_| true)
+        // first: a pipe that does its handshake meanwhile is in the shards before it is not here any more. One that is in both
+        // is told twice, which is no more than once
+        let mut all = self.pipes().values().cloned().collect::<Vec<_>>();
+        all.extend(self.addrs(|_| true));
+        all
     }
 
     fn addrs(&self, wanted: impl Fn(&SessionHandle) -> bool) -> Vec<Addr<SessionActor>> {
@@ -344,13 +361,29 @@ impl fmt::Debug for Registry {
 pub(crate) struct Registered {
     sessions: Sessions,
     id: Arc<str>,
+    place: Place,
+}
+
+/// Where a session stands in the registry.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Shard,
+    Pipes,
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        let gone = self.sessions.shard(&self.id).remove(&self.id);
-        // dropped outside the lock
-        drop(gone);
+        // what was found is dropped outside the lock
+        match self.place {
+            Place::Shard => {
+                let gone = self.sessions.shard(&self.id).remove(&self.id);
+                drop(gone);
+            }
+            Place::Pipes => {
+                let gone = self.sessions.pipes().remove(&self.id);
+                drop(gone);
+            }
+        }
     }
 }
 

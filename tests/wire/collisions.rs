@@ -41,7 +41,7 @@ const PIPES: [Form; 4] = [
 /// How a call is served.
 #[derive(Clone, Copy, Debug)]
 struct Form {
-    /// Whether it says itself which version it speaks, as from 2026-07-28 on.
+    /// Whether it says itself which version it speaks, as from 2026-07-28 on, on a pipe without a handshake.
     modern: bool,
     rules: Rules,
 }
@@ -59,7 +59,7 @@ struct Collision {
 impl Collision {
     async fn new(form: Form) -> Self {
         let (server, stage) = staged(fixture::server());
-        let pipe = Pipe::connect(&server, "2025-11-25").await;
+        let pipe = if form.modern { Pipe::open(&server) } else { Pipe::connect(&server, "2025-11-25").await };
         let mut collision = Self { form, server, stage, pipe, second: false, shutdown: None };
         collision.start("first").await;
         collision

@@ -77,8 +77,9 @@ pub struct SessionActor {
     id: Arc<str>,
     /// Who opened it.
     principal: Option<Principal>,
-    /// The registry, in which it stands from `initialize` on.
+    /// The registry, in which it can be found from `initialize` on.
     sessions: Sessions,
+    /// On a pipe from the start: a shutdown must reach a client that does no handshake, too.
     registered: Option<Registered>,
     /// Where the registry leaves what has changed.
     noted: Arc<Noted>,
@@ -185,26 +186,37 @@ impl SessionActor {
         let open = opening.sessions.take_room()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
         let registry_id = id.clone();
-        let session = Self::create(move |ctx| Self {
-            address: ctx.address().downgrade(),
-            router: opening.router,
-            state: SessionState::new(opening.limits, Instant::now()),
-            peer: None,
-            pipe: opening.pipe,
-            id: registry_id,
-            principal: opening.principal,
-            sessions: opening.sessions,
-            registered: None,
-            noted: Arc::default(),
-            held: Vec::new(),
-            cleaning: HashSet::new(),
-            ask_timer: None,
-            graces: None,
-            replays: None,
-            drained: Vec::new(),
-            deaf: false,
-            flush: None,
-            _open: open,
+        let session = Self::create(move |ctx| {
+            let mut state = SessionState::new(opening.limits, Instant::now());
+            let mut registered = None;
+            if opening.pipe.is_some() {
+                registered = Some(opening.sessions.register_pipe(registry_id.clone(), ctx.address()));
+                // asked once a shutdown can find it
+                if opening.sessions.is_draining() {
+                    state.drain();
+                }
+            }
+            Self {
+                address: ctx.address().downgrade(),
+                router: opening.router,
+                state,
+                peer: None,
+                pipe: opening.pipe,
+                id: registry_id,
+                principal: opening.principal,
+                sessions: opening.sessions,
+                registered,
+                noted: Arc::default(),
+                held: Vec::new(),
+                cleaning: HashSet::new(),
+                ask_timer: None,
+                graces: None,
+                replays: None,
+                drained: Vec::new(),
+                deaf: false,
+                flush: None,
+                _open: open,
+            }
         });
         Ok((session, id))
     }
