@@ -36,12 +36,12 @@ use tracing::Instrument;
 
 use crate::{
     budget::{ByteBudget, no_room},
-    hub::{Full, Hub, ShutdownStage},
+    hub::{Full, ShutdownStage},
     limits::SessionLimits,
     listen::{self, ListenPermit},
     queue::{Backlog, Frame, Sink, queue},
     reply_to::{Accepts, Disposition, ResponseHead, error_reply, event},
-    session::{SessionHandle, stopped},
+    session::{SessionHub, stopped},
     sessions::Sessions,
     stats::{Counted, Counter, Stats},
 };
@@ -54,7 +54,7 @@ pub struct Exchange {
     handler: CallFuture,
     output: Arc<Output>,
     accepts: Accepts,
-    hub: Arc<Hub<SessionHandle>>,
+    hub: Arc<SessionHub>,
     sse_after: Duration,
     stall: Duration,
     cut: Cut,
@@ -205,7 +205,7 @@ impl Cut {
 struct Writer {
     handler: CallFuture,
     sink: Sink,
-    hub: Arc<Hub<SessionHandle>>,
+    hub: Arc<SessionHub>,
     stall: Duration,
     cut: Cut,
     /// Counts the stream as open.
@@ -259,7 +259,7 @@ struct CallFuture {
     future: Option<LocalBoxFuture<'static, Reply>>,
     cancelled: Cancelled,
     output: Arc<Output>,
-    hub: Arc<Hub<SessionHandle>>,
+    hub: Arc<SessionHub>,
     grace: Duration,
     /// Held until the handler has ended, its grace included.
     counted: Option<(Counted, Counted)>,

@@ -1,7 +1,8 @@
 //! What the sessions of one server share: the registry, how many there may be of what, how far the shutdown has come, who
 //! listens, and the counters.
 //!
-//! It never sends anything to a session: it does not know the actor, only what the registry keeps for one, which is `S`.
+//! It never sends anything to a session: it does not know the actor, only what the registry keeps for one, which is `S`, or `P` before
+//! a handshake.
 //!
 //! Read next: `sessions` (which does send), `registry`, `listeners`.
 
@@ -25,8 +26,10 @@ use crate::{
 const MAX_GRACES: usize = 1024;
 
 /// What the sessions of one server share. A session holds it, and so does a request without a session.
-pub(crate) struct Hub<S> {
+pub(crate) struct Hub<S, P> {
     registry: Registry<S>,
+    /// Sessions on a byte stream that have done no handshake, and may never: nobody looks for them, but a shutdown ends them.
+    pipes: Registry<P>,
     limits: ProcessLimits,
     listeners: Arc<Listeners>,
     /// The way to other nodes; set once, before the server runs.
@@ -58,10 +61,11 @@ pub struct Full {
     pub limit: usize,
 }
 
-impl<S> Hub<S> {
+impl<S, P> Hub<S, P> {
     pub(crate) fn new(limits: &ProcessLimits) -> Self {
         Self {
             registry: Registry::default(),
+            pipes: Registry::default(),
             limits: *limits,
             listeners: Arc::default(),
             bus: OnceLock::new(),
@@ -73,6 +77,10 @@ impl<S> Hub<S> {
 
     pub(crate) fn registry(&self) -> &Registry<S> {
         &self.registry
+    }
+
+    pub(crate) fn pipes(&self) -> &Registry<P> {
+        &self.pipes
     }
 
     pub(crate) fn listeners(&self) -> &Arc<Listeners> {
@@ -143,7 +151,7 @@ impl<S> Hub<S> {
     }
 }
 
-impl<S> fmt::Debug for Hub<S> {
+impl<S, P> fmt::Debug for Hub<S, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hub").field("limits", &self.limits).finish_non_exhaustive()
     }

@@ -44,8 +44,8 @@ impl fmt::Debug for ListenPermit {
 
 impl ListenPermit {
     /// A permit for a request that wants to listen; `None` for any other.
-    pub(crate) fn of<S>(
-        hub: &Hub<S>,
+    pub(crate) fn of<S, P>(
+        hub: &Hub<S, P>,
         limits: &SessionLimits,
         request: &Request,
         peer: &Peer,

@@ -21,7 +21,7 @@ use crate::{
     bus::{Bus, Node},
     hub::{Hub, ShutdownStage},
     limits::ProcessLimits,
-    session::{Changed, Close, Drain, SessionActor, Stop},
+    session::{Changed, Close, Drain, SessionActor, SessionHub, Stop},
     stats::{Counter, Stats},
 };
 pub use crate::{hub::Full, session::SessionHandle};
@@ -31,11 +31,11 @@ const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The sessions of one server.
 #[derive(Clone, Debug)]
-pub struct Sessions(Arc<Hub<SessionHandle>>);
+pub struct Sessions(Arc<SessionHub>);
 
 /// The sessions of one server, if it is still there.
 #[derive(Clone, Debug)]
-pub struct WeakSessions(Weak<Hub<SessionHandle>>);
+pub struct WeakSessions(Weak<SessionHub>);
 
 impl Default for Sessions {
     fn default() -> Self {
@@ -51,7 +51,7 @@ impl Sessions {
     }
 
     /// What they share.
-    pub(crate) fn hub(&self) -> &Arc<Hub<SessionHandle>> {
+    pub(crate) fn hub(&self) -> &Arc<SessionHub> {
         &self.0
     }
 
@@ -118,7 +118,7 @@ impl Sessions {
         self.0.enter(ShutdownStage::Draining);
         self.0.listeners().end();
         let mut waiting = Vec::new();
-        for session in self.addrs(|_| true) {
+        for session in self.all() {
             let (done, drained) = oneshot::channel();
             session.do_send(Drain { done, input_closed: false });
             waiting.push(drained);
@@ -129,7 +129,7 @@ impl Sessions {
         if tokio::time::timeout(time, ended).await.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are stopped");
         }
-        for session in self.addrs(|_| true) {
+        for session in self.all() {
             session.do_send(Stop);
         }
         self.0.enter(ShutdownStage::Closed);
@@ -143,6 +143,14 @@ impl Sessions {
     /// Waits until a drain is over: whatever a client still sends then is for nobody.
     pub async fn ended(&self) {
         self.0.reached(ShutdownStage::Closed).await;
+    }
+
+    /// Every session. Pipes first: one that does its handshake meanwhile is in the registry before it is not here any more, and
+    /// whoever is in both is told twice, which is no more than once.
+    fn all(&self) -> Vec<Addr<SessionActor>> {
+        let mut all = self.0.pipes().filter_map(|session| Some(session.clone()));
+        all.extend(self.addrs(|_| true));
+        all
     }
 
     fn addrs(&self, wanted: impl Fn(&SessionHandle) -> bool) -> Vec<Addr<SessionActor>> {

@@ -8,6 +8,9 @@ mod bodies;
 mod calls;
 mod cancels;
 mod client;
+#[path = "../wire/collided.rs"]
+mod collided;
+mod collisions;
 mod compress;
 mod cut;
 mod disconnects;

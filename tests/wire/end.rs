@@ -9,9 +9,9 @@ use std::{
 
 use actix_mcp::{
     prelude::*,
-    testing::{Pipe, paused},
+    testing::{Pipe, paused, settle},
 };
-use actix_web::rt::time::sleep;
+use actix_web::rt::{spawn, time::sleep};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -158,6 +158,51 @@ async fn what_is_answered_when_the_drain_time_is_over_has_a_moment_to_be_read() 
     ended.unwrap();
     let text = rest[0][0]["result"]["content"][0]["text"].as_str();
     assert_eq!((rest.len(), text.map(str::len)), (1, Some(BYTES)));
+}
+
+#[actix_web::test]
+async fn a_shutdown_reaches_a_pipe_without_a_handshake() {
+    paused();
+    let server = server();
+    let call = |id: u32, ms: u64| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let arguments = json!({ "ms": ms, "tag": "in time" });
+        let params = json!({ "name": "slow", "arguments": arguments, "_meta": meta });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    let mut pipe = Pipe::open(&server);
+    pipe.send(&call(1, 1000)).await;
+    pipe.send(&call(2, 3_600_000)).await;
+    settle().await;
+    let shutdown = spawn({
+        let server = server.clone();
+        async move { server.shutdown().await }
+    });
+    settle().await;
+    // what is new is refused, what runs has the drain time
+    pipe.send(&call(3, 0)).await;
+    let start = Instant::now();
+    let (first, second, third) = (pipe.next().await, pipe.next().await, pipe.next().await);
+    assert_eq!(
+        (&first["id"], &first["error"]["message"]),
+        (&json!(3), &json!("the server is shutting down"))
+    );
+    assert_eq!((&second["id"], &second["result"]["content"][0]["text"]), (&json!(1), &json!("in time")));
+    assert_eq!((&third["id"], &third["error"]["code"]), (&json!(2), &json!(-32603)), "{third}");
+    assert!((DRAIN - Duration::from_secs(1)..=DRAIN).contains(&start.elapsed()), "{:?}", start.elapsed());
+    assert_eq!(pipe.try_next().await, None);
+    pipe.ended().await.unwrap();
+    shutdown.await.unwrap();
+    assert_eq!(server.stats(), Default::default());
+
+    // nor does one that connects later get anything
+    let mut late = Pipe::open(&server);
+    late.send(&call(1, 0)).await;
+    assert_eq!(late.next().await["error"]["message"], "the server is shutting down");
+    late.finish().await.1.unwrap();
 }
 
 #[actix_web::test]

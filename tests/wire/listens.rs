@@ -185,7 +185,7 @@ async fn a_client_that_closes_its_end_is_given_the_results_at_once() {
 }
 
 #[actix_web::test]
-async fn a_shutdown_ends_the_subscriptions_of_a_pipe_and_those_to_come() {
+async fn a_shutdown_ends_the_subscriptions_of_a_pipe_and_admits_no_more() {
     paused();
     let server = server();
     let mut pipe = Pipe::open(&server);
@@ -194,10 +194,12 @@ async fn a_shutdown_ends_the_subscriptions_of_a_pipe_and_those_to_come() {
     server.shutdown().await;
     assert_eq!(pipe.answer_to(1).await["result"]["resultType"], "complete");
     assert_eq!(pipe.next().await["method"], "notifications/cancelled");
-    listening(&mut pipe, 2, json!({})).await;
-    assert_eq!(pipe.answer_to(2).await["result"]["resultType"], "complete");
+    assert_eq!(pipe.try_next().await, None);
     assert_eq!(start.elapsed(), Duration::ZERO);
-    drop(pipe.finish().await);
+    let mut late = Pipe::open(&server);
+    listen(&mut late, 2, json!({})).await;
+    assert_eq!(late.answer_to(2).await["error"]["message"], "the server is shutting down");
+    drop(late.finish().await);
     assert_idle(&server).await;
 }
 

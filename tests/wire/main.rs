@@ -9,6 +9,8 @@ mod batches;
 mod blocking;
 mod cancel;
 mod checks;
+mod collided;
+mod collisions;
 mod completions;
 mod declared;
 mod end;

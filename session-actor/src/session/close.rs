@@ -101,6 +101,7 @@ impl SessionActor {
     /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
     pub(super) fn close(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
+        self.pipe_registered = None;
         let (calls, readers) = self.state.close();
         for (_, CallEntry { running, reply_to, link, .. }) in calls {
             drop(link);

@@ -79,9 +79,11 @@ pub struct SessionActor {
     /// Who opened it; moved to its [`SessionHandle`] when it answers `initialize`.
     principal: Option<Principal>,
     /// What it shares with the other sessions of its server.
-    hub: Arc<Hub<SessionHandle>>,
+    hub: Arc<SessionHub>,
     /// Its entry in the registry, from `initialize` on.
     registered: Option<Registered<SessionHandle>>,
+    /// On a pipe until then: a shutdown must reach a client that does no handshake, too.
+    pipe_registered: Option<Registered<Addr<Self>>>,
     /// Where the hub leaves what has changed.
     changes: Arc<SessionChanges>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
@@ -110,6 +112,9 @@ impl fmt::Debug for SessionActor {
         f.debug_struct("SessionActor").field("session", &short(&self.id)).finish_non_exhaustive()
     }
 }
+
+/// What the sessions of one server share.
+pub(crate) type SessionHub = Hub<SessionHandle, Addr<SessionActor>>;
 
 /// How to reach a session.
 #[derive(Clone, Debug)]

@@ -53,26 +53,37 @@ impl SessionActor {
         let open = opening.sessions.hub().count_session()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
         let registry_id = id.clone();
-        let session = Self::create(move |ctx| Self {
-            address: ctx.address().downgrade(),
-            router: opening.router,
-            state: SessionState::new(opening.limits, Instant::now()),
-            peer: None,
-            pipe: opening.pipe,
-            id: registry_id,
-            principal: opening.principal,
-            hub: opening.sessions.hub().clone(),
-            registered: None,
-            changes: Arc::default(),
-            held: Vec::new(),
-            cleaning: HashSet::new(),
-            request_timer: None,
-            graces: None,
-            replays: None,
-            drained: Vec::new(),
-            input_closed: false,
-            flush: None,
-            _open: open,
+        let session = Self::create(move |ctx| {
+            let hub = opening.sessions.hub().clone();
+            let mut state = SessionState::new(opening.limits, Instant::now());
+            let on_pipe = opening.pipe.is_some();
+            let pipe_registered = on_pipe.then(|| hub.pipes().register(registry_id.clone(), ctx.address()));
+            // asked once a shutdown can find it
+            if on_pipe && hub.is_draining() {
+                state.drain();
+            }
+            Self {
+                address: ctx.address().downgrade(),
+                router: opening.router,
+                state,
+                peer: None,
+                pipe: opening.pipe,
+                id: registry_id,
+                principal: opening.principal,
+                hub,
+                registered: None,
+                pipe_registered,
+                changes: Arc::default(),
+                held: Vec::new(),
+                cleaning: HashSet::new(),
+                request_timer: None,
+                graces: None,
+                replays: None,
+                drained: Vec::new(),
+                input_closed: false,
+                flush: None,
+                _open: open,
+            }
         });
         Ok((session, id))
     }

@@ -104,6 +104,8 @@ impl SessionActor {
             changes: self.changes.clone(),
         };
         self.registered = Some(self.hub.registry().register(self.id.clone(), handle));
+        // afterwards, or a shutdown in between would miss it
+        self.pipe_registered = None;
         self.peer = Some(peer);
         self.state.phase = Phase::Opened;
         if self.pipe.is_none() {

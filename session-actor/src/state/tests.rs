@@ -116,7 +116,7 @@ fn in_every_interleaving_of_two_claims_a_cancel_and_two_finishes_each_admitted_c
     assert_eq!(orders, 30, "5! orders, a quarter of which keep both tasks behind their claims");
 }
 
-fn permutations(steps: &mut Vec<Step>, from: usize, visit: &mut impl FnMut(&[Step])) {
+fn permutations<S>(steps: &mut Vec<S>, from: usize, visit: &mut impl FnMut(&[S])) {
     if from == steps.len() {
         return visit(steps);
     }
@@ -125,6 +125,147 @@ fn permutations(steps: &mut Vec<Step>, from: usize, visit: &mut impl FnMut(&[Ste
         permutations(steps, from + 1, visit);
         steps.swap(from, at);
     }
+}
+
+/// What can meet on one call, beside a second call under its id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Event {
+    /// Each claim opens a stream, if it is admitted.
+    ClaimA,
+    ClaimB,
+    /// Names the wire id, as the client does.
+    Cancel,
+    FinishA,
+    FinishB,
+    /// The first reader of A's stream has gone; stale if the stream has another one by then.
+    Disconnect,
+    /// The client comes back to the beginning of A's stream.
+    Resume,
+    /// The server shuts down.
+    Drain,
+}
+
+/// The calls as the rules have them: one may be live, and A may have ended.
+#[derive(Debug, Default)]
+struct Expected {
+    live: Option<&'static str>,
+    /// Who reads the live call's stream.
+    reader: Option<&'static str>,
+    draining: bool,
+    a_answered: bool,
+}
+
+impl Expected {
+    fn take(&mut self) -> Option<(&'static str, Option<&'static str>)> {
+        let reader = self.reader.take();
+        self.live.take().map(|live| (live, reader))
+    }
+}
+
+#[test]
+fn in_every_interleaving_of_claims_a_cancel_a_disconnect_a_resume_a_shutdown_and_finishes_the_rules_hold() {
+    use Event::{Cancel, ClaimA, ClaimB, Disconnect, Drain, FinishA, FinishB, Resume};
+
+    let (mut orders, mut stale, mut fetched) = (0, 0, 0);
+    let mut all = vec![ClaimA, ClaimB, Cancel, FinishA, FinishB, Disconnect, Resume, Drain];
+    permutations(&mut all, 0, &mut |order| {
+        let at = |step| order.iter().position(|other| *other == step);
+        // a task, and a stream, can only report after the claim
+        if at(FinishA).min(at(Disconnect)) < at(ClaimA) || at(FinishB) < at(ClaimB) {
+            return;
+        }
+        orders += 1;
+        let mut state = state();
+        let mut expected = Expected::default();
+        let (mut a, mut b, mut first_reader) = (None, None, None);
+        for step in order {
+            match step {
+                ClaimA | ClaimB => {
+                    let name = if *step == ClaimA { "a" } else { "b" };
+                    let claim = admit(&mut state, 7, name);
+                    let refused = match (expected.live, expected.draining) {
+                        (Some(_), _) => Some(NotAdmitted::Duplicate),
+                        (None, true) => Some(NotAdmitted::Draining),
+                        (None, false) => None,
+                    };
+                    assert_eq!(claim.err(), refused, "{order:?} at {step:?}");
+                    let Ok(call) = claim else { continue };
+                    let stream = open(&mut state, call, name);
+                    (expected.live, expected.reader) = (Some(name), Some(name));
+                    if *step == ClaimA {
+                        (a, first_reader) = (Some(call), Some(stream));
+                    } else {
+                        b = Some(call);
+                    }
+                }
+                Cancel => {
+                    let taken = state.find(&RequestId::Integer(7)).and_then(|call| state.cancel(call, now()));
+                    let taken = taken.map(|taken| (taken.kept, taken.reader));
+                    assert_eq!(taken, expected.take(), "{order:?} at {step:?}");
+                }
+                FinishA | FinishB => {
+                    let (name, call) = if *step == FinishA { ("a", a) } else { ("b", b) };
+                    let due = if expected.live == Some(name) { expected.take() } else { None };
+                    expected.a_answered |= due.is_some() && name == "a";
+                    let taken = call.and_then(|call| finish(&mut state, call));
+                    assert_eq!(taken, due, "{order:?} at {step:?}");
+                }
+                Disconnect => {
+                    let gone = first_reader.and_then(|stream| state.drop_broken_stream(stream, now()));
+                    let reads = expected.live == Some("a") && expected.reader == Some("a");
+                    stale += usize::from(first_reader.is_some() && !reads);
+                    assert_eq!(gone, reads.then_some("a"), "{order:?} at {step:?}");
+                    if reads {
+                        expected.reader = None;
+                    }
+                }
+                Resume => {
+                    let stream = first_reader.map_or(u64::MAX, Token::generation);
+                    let resumed = state.resume(EventId { stream, event: 0 }, now(), |_, _| "a again");
+                    let missed = resumed.as_ref().map(|resumed| resumed.events.len());
+                    let due = match (expected.live, expected.a_answered) {
+                        (Some("a"), _) => Some(0),
+                        (_, true) => Some(1),
+                        (_, false) => None,
+                    };
+                    assert_eq!(missed, due, "{order:?} at {step:?}");
+                    let replaced = resumed.and_then(|resumed| resumed.replaced);
+                    if expected.live == Some("a") {
+                        assert_eq!(replaced, expected.reader.replace("a again"), "{order:?} at {step:?}");
+                    } else {
+                        assert_eq!(replaced, None, "{order:?} at {step:?}");
+                    }
+                    fetched += usize::from(missed == Some(1));
+                }
+                Drain => {
+                    state.drain();
+                    expected.draining = true;
+                }
+            }
+            // after each step: one call at most, found under its id, with its own reader, and nothing else
+            let live = if expected.live == Some("a") { a } else { b.filter(|_| expected.live.is_some()) };
+            assert_eq!(state.find(&RequestId::Integer(7)), live, "{order:?} at {step:?}");
+            assert_eq!(state.in_flight(), usize::from(live.is_some()), "{order:?} at {step:?}");
+            let reader = live.and_then(|call| state.handle_of(call)).copied();
+            assert_eq!(reader, expected.reader, "{order:?} at {step:?}");
+            let reads = live.and_then(|call| state.reader_of(call));
+            assert_eq!(reads.is_some(), reader.is_some(), "{order:?} at {step:?}");
+            let idle = state.expires_at().is_some();
+            assert_eq!(idle, live.is_none(), "a reader was left: {order:?} at {step:?}");
+            for dead in [a, b].into_iter().flatten().filter(|call| Some(*call) != live) {
+                let late = state.emit(dead, &Bytes::from_static(b"late"), now());
+                assert!(late.is_none(), "{order:?} at {step:?}");
+            }
+        }
+        let (calls, readers) = state.close();
+        let calls = calls.into_iter().map(|(_, kept)| kept).collect::<Vec<_>>();
+        assert_eq!(calls, expected.live.into_iter().collect::<Vec<_>>(), "{order:?}");
+        assert_eq!(readers, expected.reader.into_iter().collect::<Vec<_>>(), "{order:?}");
+        assert_eq!((state.in_flight(), state.expires_at().is_some()), (0, true), "{order:?}");
+    });
+    // ClaimA is the first of three in a third of 8! orders, and ClaimB comes before FinishB in half of these
+    assert_eq!(orders, 6720);
+    assert!(stale > 1000 && fetched > 500, "{stale} late disconnects, {fetched} answers were fetched");
 }
 
 #[test]
