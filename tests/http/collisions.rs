@@ -304,7 +304,7 @@ fn expected(form: Form, model: &Model) -> Outcome {
     match model.outcome() {
         Outcome::Kept if form.streams => Outcome::Kept,
         Outcome::Kept | Outcome::Lost => Outcome::Never,
-        outcome => outcome,
+        outcome @ (Outcome::Answered | Outcome::Stopped | Outcome::Never) => outcome,
     }
 }
 
