@@ -360,7 +360,7 @@ impl ServerBuilder {
         if let Some(join) = join {
             join(&sessions);
         }
-        router.set_announce(Arc::new(sessions.clone()));
+        router.set_change_listener(Arc::new(sessions.clone()));
         let (router, http) = (Arc::new(router), Arc::new(http));
         Server { backend: Backend { router, sessions, limits: Arc::new(limits.session), http } }
     }

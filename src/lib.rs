@@ -166,8 +166,9 @@ pub use crate::{builder::ServerBuilder, limits::Limits, server::Server};
 /// What a handler can take, and how to make more of it.
 pub mod extract {
     pub use actix_mcp_router::{
-        About, Args, Arguments, Call, Cancelled, Client, FromCall, FromMiddleware, Handle, Handler, Http,
-        InputResponses, Log, Meta, Needs, Principal, Progress, Session, TraceContext, Typed, Uri,
+        Args, Arguments, Call, Cancelled, Client, CompletionRequest, FromCall, FromMiddleware, Handle,
+        Handler, HandlerSpec, Http, InputResponses, Log, Meta, Principal, Progress, Requirements, Session,
+        TraceContext, Uri,
     };
 }
 

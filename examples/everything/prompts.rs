@@ -1,6 +1,6 @@
 //! Prompts: with arguments, completed arguments, a resource, an image.
 
-use actix_mcp::{content::ResourceContents, extract::Typed, prelude::*};
+use actix_mcp::{content::ResourceContents, extract::CompletionRequest, prelude::*};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ async fn greet(Args(Greet { name }): Args<Greet>) -> String {
 }
 
 /// More names than one answer can hold: the framework cuts them off and says so.
-async fn names(typed: Typed) -> Vec<String> {
+async fn names(typed: CompletionRequest) -> Vec<String> {
     (0..250).map(|n| format!("name{n:03}")).filter(|name| name.starts_with(&typed.value)).collect()
 }
 

@@ -18,7 +18,7 @@ async fn custom_header(Args(Custom { value }): Args<Custom>) -> String {
     format!("The value is {value}")
 }
 
-/// Needs a client whose model can be asked.
+/// Requirements a client whose model can be asked.
 #[tool]
 async fn test_missing_capability(client: Client) -> Result<&'static str, McpError> {
     client.require(ClientCapability::Sampling)?;

@@ -108,14 +108,14 @@ async fn none() -> &'static str {
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only its shape matters")]
-struct Typed {
+struct CompletionRequest {
     n: u64,
     opt: Option<String>,
     #[serde(default)]
     any: Value,
 }
 
-async fn typed(Args(_): Args<Typed>) -> &'static str {
+async fn typed(Args(_): Args<CompletionRequest>) -> &'static str {
     "typed"
 }
 

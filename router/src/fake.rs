@@ -17,9 +17,9 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::{
     call::{
-        Call, Origin,
+        Call, CallContext,
         data::DataMap,
-        link::{Asked, Link, Question, Room},
+        link::{Asked, Link, Permit, Question},
         question_error::QuestionError,
     },
     wire::{
@@ -88,7 +88,7 @@ impl Fake {
     }
 
     pub(crate) fn call(self: &Arc<Self>, token: Option<RequestId>) -> Call {
-        let origin = Origin {
+        let context = CallContext {
             peer: self.peer.clone(),
             link: self.clone(),
             cancelled: Default::default(),
@@ -96,7 +96,7 @@ impl Fake {
             http: None,
         };
         let token = token.map(ProgressToken);
-        Call::new(origin, Arc::new(DataMap::default()), "test".into(), None, None, token)
+        Call::new(context, Arc::new(DataMap::default()), "test".into(), None, None, token)
     }
 
     pub(crate) fn peer(&self) -> &Peer {
@@ -118,8 +118,8 @@ impl Fake {
         self.answers.lock().unwrap().push_back(Ok(result.to_string()));
     }
 
-    pub(crate) fn will_fail(&self, err: QuestionError) {
-        self.answers.lock().unwrap().push_back(Err(err));
+    pub(crate) fn will_fail(&self, error: QuestionError) {
+        self.answers.lock().unwrap().push_back(Err(error));
     }
 
     pub(crate) fn asked(&self) -> std::sync::MutexGuard<'_, Vec<Asking>> {
@@ -148,23 +148,23 @@ impl Fake {
 }
 
 impl Link for Fake {
-    fn room(&self, _bytes: usize) -> BoxFuture<'static, Room> {
+    fn reserve(&self, _bytes: usize) -> BoxFuture<'static, Permit> {
         let room = self.room.clone();
-        async move { Room(room.acquire_owned().await.ok()) }.boxed()
+        async move { Permit(room.acquire_owned().await.ok()) }.boxed()
     }
 
-    fn try_room(&self, _bytes: usize) -> Room {
-        Room(self.room.clone().try_acquire_owned().ok())
+    fn try_reserve(&self, _bytes: usize) -> Permit {
+        Permit(self.room.clone().try_acquire_owned().ok())
     }
 
-    fn emit(&self, json: Bytes, room: Room) {
+    fn emit(&self, json: Bytes, room: Permit) {
         if let Some(permit) = room.0 {
             permit.forget();
         }
         self.sent.lock().unwrap().push(String::from_utf8(json.to_vec()).unwrap());
     }
 
-    fn ask(&self, question: Question, room: Room) -> Asked {
+    fn ask(&self, question: Question, room: Permit) -> Asked {
         drop(room);
         let (sender, answer) = oneshot::channel();
         let open = match self.answers.lock().unwrap().pop_front() {

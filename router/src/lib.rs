@@ -40,7 +40,10 @@ pub use ask::{
 pub use call::{
     Call,
     cancelled::Cancelled,
-    extract::{About, Args, Arguments, FromCall, FromMiddleware, Http, Meta, Needs, Session, TraceContext},
+    extract::{
+        Args, Arguments, FromCall, FromMiddleware, HandlerSpec, Http, Meta, Requirements, Session,
+        TraceContext,
+    },
     handler::Handler,
     log::Log,
     progress::{Amount, Progress, ProgressError, Report},
@@ -49,7 +52,7 @@ pub use call::{
 };
 pub use catalog::{
     add_error::AddError,
-    completion::{Completer, Completion, IntoCompletion, Typed},
+    completion::{Completer, Completion, CompletionRequest, IntoCompletion},
     prompt::{IntoPromptResult, Prompt, PromptHandler, PromptMessage, PromptResult},
     resource::{Contents, IntoContents, Reader, Resource, Uri},
     resource_template::ResourceTemplate,
@@ -86,24 +89,24 @@ pub use wire::{
 pub mod internal {
     pub use crate::{
         call::{
-            Bearings, Origin,
+            CallContext, TransportContext,
             cancelled::Cancellation,
             data::DataMap,
-            link::{Asked, Link, NoLink, Question, Room},
+            link::{Asked, Link, NoLink, Permit, Question},
         },
         catalog::{completion::ErasedCompleter, resource::ErasedReader},
         serve::{
             dispatch::Reply,
             initialize::{InitializeResult, Opening},
             listen::{Filter, acknowledged, notice, torn_down},
-            metadata::Claim,
+            metadata::RequestMeta,
             param_headers::{Field, check_version},
             router::Router,
             settings::Settings,
         },
         serve::{initialize, listen, param_headers},
         wire::{
-            change::Announce,
+            change::ChangeListener,
             definition::ServerInfo,
             era::{Feature, negotiate, resource_not_found, unreadable_id},
             jsonrpc::{

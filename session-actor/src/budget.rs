@@ -1,6 +1,6 @@
 //! The byte budget of one stream: how much may wait on the way from a handler to the bytes of the stream.
 //!
-//! A message holds its [`Room`] from the moment its author was allowed to send it until its bytes leave the last queue, so
+//! A message holds its [`Permit`] from the moment its author was allowed to send it until its bytes leave the last queue, so
 //! the budget bounds all queues of a stream at once, and a message that is dropped anywhere gives its room back.
 //!
 //! It never drops anything itself: that is the queue's part.
@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_router::internal::Room;
+use actix_mcp_router::internal::Permit;
 use tokio::{sync::Semaphore, task::consume_budget};
 
 use crate::stats::Stats;
@@ -41,7 +41,7 @@ pub struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// Room for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
+    /// Permit for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
     #[must_use]
     pub fn new(bytes: usize, stats: Stats) -> Arc<Self> {
         Self::with_stall_timeout(bytes, STALL_TIMEOUT, stats)
@@ -105,8 +105,8 @@ impl ByteBudget {
     }
 
     /// The room there is now.
-    pub(crate) fn try_room(&self, bytes: usize) -> Room {
-        Room(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
+    pub(crate) fn try_reserve(&self, bytes: usize) -> Permit {
+        Permit(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
     }
 
     /// Waits for room; gives up, without any, when the stream stalls. Where there is room, it lets others run now and
@@ -115,10 +115,10 @@ impl ByteBudget {
     /// # Cancellation
     ///
     /// A dropped wait takes no room.
-    pub(crate) async fn room(self: Arc<Self>, bytes: usize) -> Room {
+    pub(crate) async fn reserve(self: Arc<Self>, bytes: usize) -> Permit {
         consume_budget().await;
         // the usual case, which needs no timer
-        let room = self.try_room(bytes);
+        let room = self.try_reserve(bytes);
         if room.0.is_some() {
             return room;
         }
@@ -126,8 +126,8 @@ impl ByteBudget {
         loop {
             let before = self.moved.load(Ordering::Relaxed);
             match tokio::time::timeout(self.stall_timeout, acquire.as_mut()).await {
-                Ok(permit) => return Room(permit.ok()),
-                Err(_) if self.moved.load(Ordering::Relaxed) == before => return Room(None),
+                Ok(permit) => return Permit(permit.ok()),
+                Err(_) if self.moved.load(Ordering::Relaxed) == before => return Permit(None),
                 Err(_) => {}
             }
         }
@@ -136,9 +136,9 @@ impl ByteBudget {
 
 /// No room, since nobody waits for what a call says. A handler that goes on saying it must not keep its worker from what
 /// would end it.
-pub(crate) async fn no_room() -> Room {
+pub(crate) async fn no_room() -> Permit {
     consume_budget().await;
-    Room(None)
+    Permit(None)
 }
 
 #[cfg(test)]

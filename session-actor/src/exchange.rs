@@ -20,7 +20,9 @@ use std::{
 
 use actix_mcp_router::{
     Cancelled, Peer, QuestionError, RequestId,
-    internal::{Asked, Bearings, Link, Origin, Question, Reply, Request, Room, Router, Target},
+    internal::{
+        Asked, CallContext, Link, Permit, Question, Reply, Request, Router, Target, TransportContext,
+    },
 };
 use bytes::Bytes;
 use futures_util::{
@@ -88,7 +90,7 @@ impl Exchange {
         request: Request,
         peer: Arc<Peer>,
         accepts: Accepts,
-        bearings: Bearings,
+        context: TransportContext,
     ) -> Result<Self, Full> {
         let hub = sessions.hub();
         let listens = ListenPermit::of(hub, limits, &request, &peer)?;
@@ -96,12 +98,12 @@ impl Exchange {
         let output = Arc::new(Output::new(limits, stats.clone(), accepts.events()));
         let cancelled = Cancelled::default();
         let cut = Cut { id: request.id.clone(), target: Target::of(&request) };
-        let origin = Origin {
+        let context = CallContext {
             peer,
             link: output.clone(),
             cancelled: cancelled.clone(),
-            principal: bearings.principal,
-            http: bearings.http,
+            principal: context.principal,
+            http: context.http,
         };
         // nothing of an author's runs in a request to listen, and its permit is counted
         let counted = match &listens {
@@ -110,8 +112,8 @@ impl Exchange {
         };
         let future = match listens {
             // of its own size: thousands may be open
-            Some(permit) => listen::serve(permit, router, request, origin),
-            None => router.dispatch(request, origin).boxed_local(),
+            Some(permit) => listen::serve(permit, router, request, context),
+            None => router.dispatch(request, context).boxed_local(),
         };
         let handler = CallFuture {
             future: Some(future),
@@ -360,7 +362,7 @@ impl Output {
         *state = State::Streaming(sink.clone());
     }
 
-    fn put(&self, json: Bytes, room: Room, droppable: bool) {
+    fn put(&self, json: Bytes, room: Permit, droppable: bool) {
         let mut state = self.lock();
         match &mut *state {
             State::Waiting(_) if !self.takes => {
@@ -387,27 +389,27 @@ impl Output {
 }
 
 impl Link for Output {
-    fn room(&self, bytes: usize) -> BoxFuture<'static, Room> {
+    fn reserve(&self, bytes: usize) -> BoxFuture<'static, Permit> {
         if !self.is_live() {
             return no_room().boxed();
         }
-        self.budget().clone().room(bytes).boxed()
+        self.budget().clone().reserve(bytes).boxed()
     }
 
-    fn try_room(&self, bytes: usize) -> Room {
-        self.budget().try_room(bytes)
+    fn try_reserve(&self, bytes: usize) -> Permit {
+        self.budget().try_reserve(bytes)
     }
 
-    fn emit(&self, json: Bytes, room: Room) {
+    fn emit(&self, json: Bytes, room: Permit) {
         self.put(json, room, true);
     }
 
-    fn deliver(&self, json: Bytes, room: Room) {
+    fn deliver(&self, json: Bytes, room: Permit) {
         self.put(json, room, false);
     }
 
     /// No server-initiated request goes to the client: a handler's questions travel in its result.
-    fn ask(&self, _: Question, _: Room) -> Asked {
+    fn ask(&self, _: Question, _: Permit) -> Asked {
         let (reply, answer) = oneshot::channel();
         // the receiver is in our hands: it cannot be gone
         drop(reply.send(Err(QuestionError::Gone)));

@@ -18,7 +18,7 @@ use std::{
 use actix::{Message, WeakAddr};
 use actix_mcp_router::{
     QuestionError,
-    internal::{Asked, Link, Question, Room},
+    internal::{Asked, Link, Permit, Question},
 };
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -58,7 +58,7 @@ pub(crate) struct Ask {
     /// Which of the call's questions this is.
     pub(crate) nth: u64,
     pub(crate) question: Question,
-    pub(crate) room: Room,
+    pub(crate) room: Permit,
     pub(crate) reply: oneshot::Sender<Result<ByteString, QuestionError>>,
 }
 
@@ -173,26 +173,26 @@ impl Drop for CallEnd {
 }
 
 impl Link for CallLink {
-    fn room(&self, bytes: usize) -> BoxFuture<'static, Room> {
+    fn reserve(&self, bytes: usize) -> BoxFuture<'static, Permit> {
         if self.lock().ended {
             return no_room().boxed();
         }
-        self.budget().clone().room(bytes).boxed()
+        self.budget().clone().reserve(bytes).boxed()
     }
 
-    fn try_room(&self, bytes: usize) -> Room {
-        self.budget().try_room(bytes)
+    fn try_reserve(&self, bytes: usize) -> Permit {
+        self.budget().try_reserve(bytes)
     }
 
-    fn emit(&self, json: Bytes, room: Room) {
+    fn emit(&self, json: Bytes, room: Permit) {
         self.put(Frame { bytes: json, room, droppable: true });
     }
 
-    fn deliver(&self, json: Bytes, room: Room) {
+    fn deliver(&self, json: Bytes, room: Permit) {
         self.put(Frame { bytes: json, room, droppable: false });
     }
 
-    fn ask(&self, question: Question, room: Room) -> Asked {
+    fn ask(&self, question: Question, room: Permit) -> Asked {
         let (reply, answer) = oneshot::channel();
         let (call, nth) = (self.call, self.asked.fetch_add(1, Ordering::Relaxed));
         match self.session.upgrade() {

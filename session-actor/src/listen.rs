@@ -13,7 +13,9 @@ use std::{fmt, future::ready, sync::Arc, time::Duration};
 
 use actix_mcp_router::{
     Change, Peer, RequestId, Revision,
-    internal::{Feature, Filter, Link, Method, Origin, Reply, Request, Room, Router, acknowledged, notice},
+    internal::{
+        CallContext, Feature, Filter, Link, Method, Permit, Reply, Request, Router, acknowledged, notice,
+    },
 };
 use bytes::Bytes;
 use futures_util::future::{Either, FutureExt, LocalBoxFuture, select};
@@ -108,7 +110,7 @@ pub(crate) fn serve(
     permit: ListenPermit,
     router: &Arc<Router>,
     request: Request,
-    origin: Origin,
+    context: CallContext,
 ) -> LocalBoxFuture<'static, Reply> {
     let Request { id, params, .. } = request;
     match router.listen_filter(&params, permit.resources) {
@@ -116,8 +118,8 @@ pub(crate) fn serve(
             let acknowledgement = acknowledged(&id, &filter);
             // before the acknowledgement is sent: what changes from now on is heard
             let subscription = Subscription::new(permit, filter);
-            let (router, revision) = (router.clone(), origin.peer.revision);
-            run(router, revision, origin.link, id, subscription, acknowledgement).boxed_local()
+            let (router, revision) = (router.clone(), context.peer.revision);
+            run(router, revision, context.link, id, subscription, acknowledgement).boxed_local()
         }
         Err(error) => ready(error_reply(&id, &error)).boxed_local(),
     }
@@ -132,7 +134,7 @@ async fn run(
     acknowledgement: Bytes,
 ) -> Reply {
     // MCP 2026-07-28 basic/patterns/subscriptions, Acknowledgment: MUST be the first message
-    let room = link.try_room(acknowledgement.len());
+    let room = link.try_reserve(acknowledgement.len());
     link.deliver(acknowledgement, room);
     let listener = &subscription.permit.listener;
     while listener.change().await {
@@ -142,7 +144,7 @@ async fn run(
     // what was heard before the end is told before it, as far as there is room now
     for change in listener.take() {
         let notice = subscription.notice(&id, &change);
-        let room = link.try_room(notice.len());
+        let room = link.try_reserve(notice.len());
         if room.0.is_some() {
             link.deliver(notice, room);
         }
@@ -159,7 +161,7 @@ async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
     let mut changes = listener.take();
     while let Some(change) = changes.pop_first() {
         let notice = subscription.notice(id, &change);
-        match room(link, listener, notice.len(), coalesce).await {
+        match reserve(link, listener, notice.len(), coalesce).await {
             Some(room) => {
                 listener.forget(&change);
                 link.deliver(notice, room);
@@ -173,10 +175,10 @@ async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
 }
 
 /// Waits for room, which bounds what a stalled reader is owed; `None` once the subscription ends.
-async fn room(link: &dyn Link, listener: &Listener, bytes: usize, pause: Duration) -> Option<Room> {
+async fn reserve(link: &dyn Link, listener: &Listener, bytes: usize, pause: Duration) -> Option<Permit> {
     loop {
         let ended = std::pin::pin!(listener.ended());
-        let Either::Left((room, _)) = select(link.room(bytes), ended).await else { return None };
+        let Either::Left((room, _)) = select(link.reserve(bytes), ended).await else { return None };
         if room.0.is_some() {
             return Some(room);
         }

@@ -8,7 +8,7 @@ use std::{
 
 use actix_mcp_router::{
     Cancelled, QuestionError, Tool,
-    internal::{Announce, Asked, Claim, Incoming, Payload, Question, read},
+    internal::{Asked, ChangeListener, Incoming, Payload, Question, RequestMeta, read},
 };
 use futures_util::{FutureExt, future::BoxFuture};
 use serde_json::{Value, json};
@@ -53,20 +53,20 @@ impl fmt::Debug for Stream {
 }
 
 impl Link for Stream {
-    fn room(&self, _: usize) -> BoxFuture<'static, Room> {
+    fn reserve(&self, _: usize) -> BoxFuture<'static, Permit> {
         let (room, live) = (self.room.clone(), self.live.load(Ordering::Relaxed));
-        async move { Room(if live { room.acquire_owned().await.ok() } else { None }) }.boxed()
+        async move { Permit(if live { room.acquire_owned().await.ok() } else { None }) }.boxed()
     }
 
-    fn try_room(&self, _: usize) -> Room {
-        Room(self.room.clone().try_acquire_owned().ok())
+    fn try_reserve(&self, _: usize) -> Permit {
+        Permit(self.room.clone().try_acquire_owned().ok())
     }
 
-    fn emit(&self, json: Bytes, _: Room) {
+    fn emit(&self, json: Bytes, _: Permit) {
         panic!("{json:?} may be dropped");
     }
 
-    fn deliver(&self, json: Bytes, room: Room) {
+    fn deliver(&self, json: Bytes, room: Permit) {
         if let Some(permit) = room.0 {
             permit.forget();
         }
@@ -78,7 +78,7 @@ impl Link for Stream {
         }
     }
 
-    fn ask(&self, _: Question, _: Room) -> Asked {
+    fn ask(&self, _: Question, _: Permit) -> Asked {
         let (reply, answer) = oneshot::channel();
         reply.send(Err(QuestionError::Gone)).unwrap();
         Asked { answer, withdraw: Box::new(|| ()) }
@@ -113,13 +113,18 @@ fn listening(sessions: &Sessions, stream: &Arc<Stream>) -> LocalBoxFuture<'stati
     else {
         panic!("no request")
     };
-    let claim = Claim::of(&request.params).unwrap();
+    let claim = RequestMeta::of(&request.params).unwrap();
     let peer = Arc::new(claim.peer(&router).unwrap());
     let permit =
         ListenPermit::of(sessions.hub(), &SessionLimits::default(), &request, &peer).unwrap().unwrap();
-    let origin =
-        Origin { peer, link: stream.clone(), cancelled: Cancelled::default(), principal: None, http: None };
-    serve(permit, &router, request, origin)
+    let context = CallContext {
+        peer,
+        link: stream.clone(),
+        cancelled: Cancelled::default(),
+        principal: None,
+        http: None,
+    };
+    serve(permit, &router, request, context)
 }
 
 #[actix_rt::test]

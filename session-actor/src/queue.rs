@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_router::internal::Room;
+use actix_mcp_router::internal::Permit;
 use bytes::Bytes;
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
@@ -25,14 +25,14 @@ use crate::budget::{ByteBudget, MAX_MESSAGES};
 pub(crate) struct Frame {
     pub(crate) bytes: Bytes,
     /// Given back when the frame is dropped, wherever that is.
-    pub(crate) room: Room,
+    pub(crate) room: Permit,
     /// Whether it may go to make room: notifications may, answers and requests to the client may not.
     pub(crate) droppable: bool,
 }
 
 impl Frame {
     pub(crate) fn kept(bytes: Bytes) -> Self {
-        Self { bytes, room: Room(None), droppable: false }
+        Self { bytes, room: Permit(None), droppable: false }
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Gone {
 }
 
 impl Gone {
-    fn room(&self) -> usize {
+    fn reserve(&self) -> usize {
         self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
     }
 }
@@ -72,12 +72,12 @@ impl Backlog {
         let mut gone = Gone::default();
         if frame.droppable && frame.room.0.is_none() {
             let share = budget.share(frame.bytes.len()) as usize;
-            while gone.room() < share && self.drop_oldest(&mut gone) {
+            while gone.reserve() < share && self.drop_oldest(&mut gone) {
                 if budget.count_dropped() {
                     gone.limit = Some(budget.limit());
                 }
             }
-            let share = share.min(gone.room());
+            let share = share.min(gone.reserve());
             frame.room.0 = gone.room.as_mut().and_then(|room| room.split(share));
         }
         self.0.push_back(frame);

@@ -5,7 +5,7 @@ use crate::budget::{STALL_TIMEOUT, no_room};
 
 fn frame(budget: &Arc<ByteBudget>, bytes: impl AsRef<[u8]>) -> Frame {
     let bytes = Bytes::copy_from_slice(bytes.as_ref());
-    Frame { bytes: bytes.clone(), room: budget.try_room(bytes.len()), droppable: true }
+    Frame { bytes: bytes.clone(), room: budget.try_reserve(bytes.len()), droppable: true }
 }
 
 /// A queue with room for two messages.
@@ -67,14 +67,14 @@ async fn a_message_waits_for_room_and_goes_without_only_when_nothing_moves_for_a
     sink.push(frame(&budget, b"0000000000"));
     sink.push(frame(&budget, b"1111111111"));
     let start = Instant::now();
-    let room = budget.clone().room(10).await;
+    let room = budget.clone().reserve(10).await;
     assert_eq!((room.0.is_none(), start.elapsed()), (true, STALL_TIMEOUT));
 
     let read = async {
         tokio::time::sleep(Duration::from_millis(900)).await;
         source.next().await
     };
-    let (room, read) = futures_util::future::join(budget.clone().room(10), read).await;
+    let (room, read) = futures_util::future::join(budget.clone().reserve(10), read).await;
     assert_eq!((room.0.is_some(), read.is_some()), (true, true));
 }
 
@@ -91,7 +91,7 @@ async fn lets_others_run(turn: impl AsyncFn()) -> bool {
 #[tokio::test(start_paused = true)]
 async fn room_that_comes_back_at_once_and_room_that_nobody_has_are_waited_for_now_and_then() {
     let (budget, _sink, _source) = small();
-    assert!(lets_others_run(async || drop(budget.clone().room(10).await)).await);
+    assert!(lets_others_run(async || drop(budget.clone().reserve(10).await)).await);
     tokio::task::yield_now().await;
     assert!(lets_others_run(async || drop(no_room().await)).await);
 }

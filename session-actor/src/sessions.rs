@@ -13,7 +13,7 @@ use std::{
 };
 
 use actix::Addr;
-use actix_mcp_router::{Change, Principal, internal::Announce};
+use actix_mcp_router::{Change, Principal, internal::ChangeListener};
 use futures_util::future::join_all;
 use tokio::{sync::oneshot, time::Instant};
 
@@ -178,7 +178,7 @@ impl WeakSessions {
     }
 }
 
-impl Announce for Sessions {
+impl ChangeListener for Sessions {
     fn announce(&self, change: Change) {
         self.tell(&change);
         self.0.publish(change);

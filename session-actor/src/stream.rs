@@ -15,7 +15,7 @@ use actix::{
 use bytes::{Bytes, BytesMut};
 use tokio::sync::OwnedSemaphorePermit;
 
-use actix_mcp_router::internal::Room;
+use actix_mcp_router::internal::Permit;
 
 use crate::{
     queue::{Frame, Sink},
@@ -176,7 +176,7 @@ pub(crate) struct Write {
     pub(crate) id: EventId,
     pub(crate) json: Bytes,
     /// Held until the bytes have left.
-    pub(crate) room: Room,
+    pub(crate) room: Permit,
     /// Whether it may be dropped when the reader is stalled.
     pub(crate) droppable: bool,
 }

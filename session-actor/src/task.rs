@@ -10,7 +10,7 @@ use std::{future::Future, sync::Arc};
 use actix::Addr;
 use actix_mcp_router::{
     Cancelled,
-    internal::{Bearings, Origin, Reply, Request, Router},
+    internal::{CallContext, Reply, Request, Router, TransportContext},
 };
 use actix_rt::time::sleep;
 use futures_util::future::{Either, poll_immediate, select};
@@ -29,12 +29,12 @@ use crate::{
 pub(crate) fn work(
     router: &Arc<Router>,
     request: Request,
-    origin: Origin,
+    context: CallContext,
     listens: Option<ListenPermit>,
 ) -> impl Future<Output = Reply> + use<> + 'static {
     match listens {
-        Some(permit) => Either::Left(listen::serve(permit, router, request, origin)),
-        None => Either::Right(router.dispatch(request, origin)),
+        Some(permit) => Either::Left(listen::serve(permit, router, request, context)),
+        None => Either::Right(router.dispatch(request, context)),
     }
 }
 
@@ -45,9 +45,9 @@ pub fn serve(
     sessions: &Sessions,
     request: Request,
     reply_to: ReplyTo,
-    bearings: Bearings,
+    context: TransportContext,
 ) {
-    let (cancelled, peer, span) = (Cancelled::default(), bearings.peer.clone(), Span::current());
+    let (cancelled, peer, span) = (Cancelled::default(), context.peer.clone(), Span::current());
     let (admitted, admission) = oneshot::channel::<Admission>();
     let task = {
         let (router, sessions, cancelled) = (router.clone(), sessions.clone(), cancelled.clone());
@@ -57,14 +57,14 @@ pub fn serve(
             let (report, stream_after) = (admission.report, admission.stream_after);
             // nothing of an author's runs in a request to listen
             let running = admission.listens.is_none().then(|| sessions.stats().count(Counter::InFlight));
-            let origin = Origin {
+            let context = CallContext {
                 peer: admission.peer,
                 link: admission.link,
                 cancelled,
-                principal: bearings.principal,
-                http: bearings.http,
+                principal: context.principal,
+                http: context.http,
             };
-            let mut reply = std::pin::pin!(work(&router, admission.request, origin, admission.listens));
+            let mut reply = std::pin::pin!(work(&router, admission.request, context, admission.listens));
             let reply = match stream_after {
                 None => reply.await,
                 // a handler that never waits needs no timer

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actix_mcp_router::{
     Call, Peer, Principal,
-    internal::{DataMap, Origin},
+    internal::{CallContext, DataMap},
 };
 use actix_web::HttpRequest;
 use serde_json::Value;
@@ -40,7 +40,7 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TestCall {
-    origin: Origin,
+    context: CallContext,
     data: DataMap,
     arguments: Option<Value>,
     meta: Option<Value>,
@@ -50,7 +50,7 @@ impl TestCall {
     /// A call without arguments, of a client that declared nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self { origin: Origin::detached(), data: DataMap::default(), arguments: None, meta: None }
+        Self { context: CallContext::detached(), data: DataMap::default(), arguments: None, meta: None }
     }
 
     /// Its arguments: an object.
@@ -77,21 +77,21 @@ impl TestCall {
     /// Who it acts for.
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
-        self.origin.principal = Some(principal);
+        self.context.principal = Some(principal);
         self
     }
 
     /// The HTTP request that it came with, such as one of `actix_web::test::TestRequest`.
     #[must_use]
     pub fn http(mut self, request: HttpRequest) -> Self {
-        self.origin.http = Some(request);
+        self.context.http = Some(request);
         self
     }
 
     /// Its client: revision, capabilities and name.
     #[must_use]
     pub fn peer(mut self, peer: Peer) -> Self {
-        self.origin.peer = Arc::new(peer);
+        self.context.peer = Arc::new(peer);
         self
     }
 
@@ -100,7 +100,7 @@ impl TestCall {
     pub fn call(self) -> Call {
         let text = |value: Value| value.to_string().into();
         let (arguments, meta) = (self.arguments.map(text), self.meta.map(text));
-        Call::new(self.origin, Arc::new(self.data), "test".into(), arguments, meta, None)
+        Call::new(self.context, Arc::new(self.data), "test".into(), arguments, meta, None)
     }
 }
 

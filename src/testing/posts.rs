@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix::Addr;
 use actix_mcp_router::{
     Principal,
-    internal::{Bearings, Claim, Incoming, Payload, Router, read},
+    internal::{Incoming, Payload, RequestMeta, Router, TransportContext, read},
 };
 use actix_mcp_session::{
     queue::Source,
@@ -136,14 +136,15 @@ impl Posts {
     pub fn send(&self, message: &Value, accepts: Accepts) -> PendingAnswer {
         let (send, head) = oneshot::channel();
         match self.read(message) {
-            Incoming::Request(request) if Claim::of(&request.params).is_some() => panic!(
+            Incoming::Request(request) if RequestMeta::of(&request.params).is_some() => panic!(
                 "{message} names its version, so it belongs to no session: use `Pipe::open`, or `actix_web::test`"
             ),
             Incoming::Request(request) => {
                 let reply_to = ReplyTo::Http(HttpReply { head: send, accepts });
                 let (session, router, sessions) = (&self.session, &self.router, &self.sessions);
-                let bearings = Bearings { principal: self.principal.clone(), ..Bearings::default() };
-                task::serve(session, router, sessions, request, reply_to, bearings);
+                let context =
+                    TransportContext { principal: self.principal.clone(), ..TransportContext::default() };
+                task::serve(session, router, sessions, request, reply_to, context);
             }
             Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
         }

@@ -4,8 +4,8 @@
 use std::{error::Error, fmt};
 
 use actix_mcp::{
-    InputRequired, Outcome, QuestionError, client::ClientCapability, error::ErrorCode, extract::Typed,
-    prelude::*, question::SamplingRequest, testing::paused,
+    InputRequired, Outcome, QuestionError, client::ClientCapability, error::ErrorCode,
+    extract::CompletionRequest, prelude::*, question::SamplingRequest, testing::paused,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -85,7 +85,7 @@ async fn all_at_once(client: Client) -> Result<String, Own> {
     if sample.is_err() || roots.is_err() || url.is_err() { Err(Own) } else { Ok("asked".to_owned()) }
 }
 
-async fn completed(typed: Typed, client: Client) -> Result<Vec<String>, String> {
+async fn completed(typed: CompletionRequest, client: Client) -> Result<Vec<String>, String> {
     elicited(&client).await.map(|_| vec![typed.value]).map_err(|error| error.to_string())
 }
 

@@ -3,7 +3,7 @@
 
 use actix_mcp::{
     content::{Annotations, Icon, MediaContent, ResourceContents, ResourceLink, Role, TextContent},
-    extract::Typed,
+    extract::CompletionRequest,
     prelude::*,
     question::SamplingRequest,
     result::Completion,
@@ -140,7 +140,7 @@ async fn talk(_: Args<Topic>) -> Vec<PromptMessage> {
     blocks().into_iter().map(PromptMessage::user).collect()
 }
 
-async fn complete(_: Typed) -> Completion {
+async fn complete(_: CompletionRequest) -> Completion {
     Completion { values: vec!["one".to_owned()], total: Some(250), has_more: true }
 }
 

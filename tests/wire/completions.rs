@@ -1,7 +1,7 @@
 //! Completion: how many values a client is sent, and what cannot be completed.
 
 use actix_mcp::{
-    extract::Typed,
+    extract::CompletionRequest,
     prelude::*,
     result::Completion,
     testing::{Pipe, contains, paused},
@@ -19,11 +19,11 @@ async fn read(Uri(uri): Uri) -> String {
 }
 
 /// As many values as the text says.
-async fn so_many(typed: Typed) -> Vec<String> {
+async fn so_many(typed: CompletionRequest) -> Vec<String> {
     (0..typed.value.parse().unwrap_or(0)).map(|n: usize| n.to_string()).collect()
 }
 
-async fn echo(typed: Typed) -> Vec<String> {
+async fn echo(typed: CompletionRequest) -> Vec<String> {
     let mut context: Vec<_> =
         typed.context.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
     context.sort();

@@ -2,7 +2,7 @@
 
 use actix_mcp::{
     Call, Capability, FromCall, Log, McpError,
-    extract::{About, Typed},
+    extract::{CompletionRequest, HandlerSpec},
     prelude::*,
     testing::{Pipe, paused},
 };
@@ -23,7 +23,7 @@ async fn logs_perhaps(log: Option<Log>) -> &'static str {
     log.map_or("quiet", |_| "logged")
 }
 
-async fn values(_: Typed, log: Log) -> Vec<String> {
+async fn values(_: CompletionRequest, log: Log) -> Vec<String> {
     log.info("heard");
     Vec::new()
 }
@@ -46,7 +46,7 @@ async fn audits(Audit(log): Audit) -> &'static str {
 struct Silent;
 
 impl FromCall for Silent {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     async fn from_call(_: &Call) -> Result<Self, McpError> {
         Ok(Self)
@@ -57,7 +57,7 @@ impl FromCall for Silent {
 struct Liar(Log);
 
 impl FromCall for Liar {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     async fn from_call(call: &Call) -> Result<Self, McpError> {
         Log::from_call(call).await.map(Self)

@@ -179,14 +179,14 @@ async fn none() -> &'static str {
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only its shape matters")]
-struct Typed {
+struct CompletionRequest {
     n: u64,
     opt: Option<String>,
     #[serde(default)]
     any: Value,
 }
 
-async fn typed(Args(_): Args<Typed>) -> &'static str {
+async fn typed(Args(_): Args<CompletionRequest>) -> &'static str {
     "typed"
 }
 
@@ -267,7 +267,7 @@ async fn greet(Args(Greet { name }): Args<Greet>) -> String {
     format!("Hello {name}")
 }
 
-async fn names(typed: actix_mcp::extract::Typed) -> Vec<String> {
+async fn names(typed: actix_mcp::extract::CompletionRequest) -> Vec<String> {
     if typed.value == "panic" {
         panic!("{SECRET}");
     }

@@ -21,13 +21,13 @@ async fn none() -> &'static str {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Typed {
+struct CompletionRequest {
     n: u64,
     opt: Option<String>,
     any: Value,
 }
 
-async fn typed(Args(Typed { n, opt, any }): Args<Typed>) -> String {
+async fn typed(Args(CompletionRequest { n, opt, any }): Args<CompletionRequest>) -> String {
     format!("{n} {opt:?} {any}")
 }
 

@@ -8,7 +8,7 @@ use crate::server::Program;
 /// The two runs whose difference is what is counted, so that start and end of the server do not.
 const RUNS: (u64, u64) = (100, 300); // steps
 
-/// Counts one mode of one server. Needs `valgrind`.
+/// Counts one mode of one server. Requirements `valgrind`.
 pub(crate) async fn instructions(mode: Mode, program: &Program) -> anyhow::Result<f64> {
     let (few, many) = (count(mode, program, RUNS.0).await?, count(mode, program, RUNS.1).await?);
     Ok(many.saturating_sub(few) as f64 / ((RUNS.1 - RUNS.0) * mode.units()) as f64)

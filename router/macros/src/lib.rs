@@ -11,5 +11,5 @@ mod tool;
 /// The code that it writes names `::actix_mcp`; the option `crate = "path"` is for where that has another name.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
-    tool::expand(options.into(), function.into()).unwrap_or_else(|err| err.into_compile_error()).into()
+    tool::expand(options.into(), function.into()).unwrap_or_else(|error| error.into_compile_error()).into()
 }

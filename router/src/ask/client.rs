@@ -18,7 +18,7 @@ use crate::{
     },
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
         question_error::QuestionError,
     },
     wire::{
@@ -67,7 +67,7 @@ impl Client {
         Self(Asker::new(call))
     }
 
-    /// Asks the user to fill in a form; the form is `T`'s schema, the answer is checked against it and parsed.
+    /// NewQuestion the user to fill in a form; the form is `T`'s schema, the answer is checked against it and parsed.
     ///
     /// `T` is a flat struct of strings, numbers, booleans and enums without data; from 2025-11-25 on also of lists of such
     /// enums. `()` asks for nothing but consent. Never for secrets: those go by [`elicit_url`](Self::elicit_url).
@@ -100,7 +100,7 @@ impl Client {
         Elicit::derived(self.0.clone(), message.into())
     }
 
-    /// Asks the user to fill in a form of this schema, sent as it is written.
+    /// NewQuestion the user to fill in a form of this schema, sent as it is written.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Client {
             return Ok(());
         }
         let json = encode_notification("notifications/elicitation/complete", &Params { elicitation_id });
-        let room = self.0.link.room(json.len()).await;
+        let room = self.0.link.reserve(json.len()).await;
         if !self.0.link.is_live() {
             return Err(QuestionError::Gone);
         }
@@ -151,7 +151,7 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the client's model for a completion.
+    /// NewQuestion the client's model for a completion.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Client {
         Sample::new(self.0.clone(), request)
     }
 
-    /// Asks for the client's roots: the directories it wants the server to work in.
+    /// NewQuestion for the client's roots: the directories it wants the server to work in.
     ///
     /// # Errors
     ///
@@ -236,7 +236,7 @@ impl Client {
 }
 
 impl FromCall for Client {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self::new(call)))

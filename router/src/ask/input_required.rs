@@ -1,4 +1,4 @@
-//! Asking by the result: a handler that gives back what it wants to know, instead of awaiting it.
+//! OpenQuestion by the result: a handler that gives back what it wants to know, instead of awaiting it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::{
         roots,
         sample::{self, SamplingRequest},
     },
-    call::round::{Asking, ByHand, Written},
+    call::round::{ByHand, OpenQuestion, Written},
     call::{
         Call,
         question_error::QuestionError,
@@ -62,13 +62,13 @@ enum Request {
 }
 
 impl InputRequired {
-    /// Asks nothing yet. If it stays so, the client comes back at once, with the state alone.
+    /// NewQuestion nothing yet. If it stays so, the client comes back at once, with the state alone.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the user to fill in a form, as [`Client::elicit`](crate::ask::client::Client::elicit) does. A question with a key that
+    /// NewQuestion the user to fill in a form, as [`Client::elicit`](crate::ask::client::Client::elicit) does. A question with a key that
     /// is there already takes its place.
     #[must_use]
     pub fn elicit<T: JsonSchema>(self, key: impl Into<String>, message: impl Into<String>) -> Self {
@@ -97,13 +97,13 @@ impl InputRequired {
         self.request(key, Request::Url { message: message.into(), url: url.into() })
     }
 
-    /// Asks the client's model, as [`Client::sample`](crate::ask::client::Client::sample) does.
+    /// NewQuestion the client's model, as [`Client::sample`](crate::ask::client::Client::sample) does.
     #[must_use]
     pub fn sample(self, key: impl Into<String>, request: SamplingRequest) -> Self {
         self.request(key, Request::Sample(Box::new(request)))
     }
 
-    /// Asks for the client's roots.
+    /// NewQuestion for the client's roots.
     #[must_use]
     pub fn roots(self, key: impl Into<String>) -> Self {
         self.request(key, Request::Roots)
@@ -177,7 +177,7 @@ impl Request {
             }
             Self::Roots => ("roots/list", roots::PARAMS, key),
         };
-        let asking = Asking { key: key.to_owned(), method, params, about: about.to_owned() };
+        let asking = OpenQuestion { key: key.to_owned(), method, params, about: about.to_owned() };
         Ok(Written { asking, needs })
     }
 }

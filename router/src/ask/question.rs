@@ -35,7 +35,7 @@ pub(crate) struct Asker {
 
 /// What to ask.
 #[derive(Debug)]
-pub(crate) struct Asks<'a> {
+pub(crate) struct NewQuestion<'a> {
     pub(crate) method: &'static str,
     pub(crate) params: Bytes,
     pub(crate) needs: &'static [ClientCapability],
@@ -49,7 +49,7 @@ pub(crate) struct Asks<'a> {
 
 /// The client's `result`.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ClientAnswer {
     pub(crate) json: ByteString,
     /// Under which key it came, where it came with a retry.
     key: Option<String>,
@@ -84,20 +84,20 @@ impl Asker {
         Err(QuestionError::Unsupported(first))
     }
 
-    /// Asks, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
+    /// NewQuestion, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
     /// request.
     ///
     /// # Cancellation
     ///
     /// Dropped while it waits for room, nothing was sent; dropped later, the question is taken back.
-    pub(crate) async fn ask(&self, asks: Asks<'_>) -> Result<Told, QuestionError> {
-        let Asks { method, params, needs, timeout, key, about } = asks;
+    pub(crate) async fn ask(&self, asks: NewQuestion<'_>) -> Result<ClientAnswer, QuestionError> {
+        let NewQuestion { method, params, needs, timeout, key, about } = asks;
         self.require(needs)?;
         if self.in_rounds() {
             let answered = self.round.ask(key, method, params, about).await?;
-            return Ok(Told { json: answered.json.get().into(), key: Some(answered.key) });
+            return Ok(ClientAnswer { json: answered.json.get().into(), key: Some(answered.key) });
         }
-        let room = self.link.room(params.len()).await;
+        let room = self.link.reserve(params.len()).await;
         if !self.link.is_live() {
             return Err(QuestionError::Gone);
         }
@@ -110,12 +110,12 @@ impl Asker {
         if let Err(QuestionError::Refused(error)) = &answer {
             self.round.note_said(&*error.message);
         }
-        answer.map(|json| Told { json, key: None })
+        answer.map(|json| ClientAnswer { json, key: None })
     }
 
     /// What becomes of an answer that does not fit what was asked. In a session its asker is told. A client that sent it with
     /// its request is, and the asker goes.
-    pub(crate) async fn misfit(&self, told: &Told, misfit: Misfit) -> QuestionError {
+    pub(crate) async fn misfit(&self, told: &ClientAnswer, misfit: Misfit) -> QuestionError {
         let Some(key) = &told.key else {
             self.round.note_said(&*misfit.reason);
             return misfit.into();
@@ -156,9 +156,9 @@ pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Mi
 
 fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
     let mut json = serde_json::Deserializer::from_str(json);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|err| {
-        let path = err.path().to_string();
-        let reason = without_position(&err.into_inner());
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = without_position(&error.into_inner());
         // serde's path ends at the object that lacks it
         let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
         let field = match (path.as_str(), missing) {
@@ -169,13 +169,13 @@ fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit>
         };
         Misfit::new(field, reason)
     })?;
-    json.end().map_err(|err| Misfit::new(whole, without_position(&err)))?;
+    json.end().map_err(|error| Misfit::new(whole, without_position(&error)))?;
     Ok(value)
 }
 
 /// serde_json's text without `at line 1 column 7`, which is of the wire and says nothing to an author.
-fn without_position(err: &serde_json::Error) -> String {
-    let mut text = err.to_string();
+fn without_position(error: &serde_json::Error) -> String {
+    let mut text = error.to_string();
     if let Some(end) = text.rfind(" at line ") {
         text.truncate(end);
     }

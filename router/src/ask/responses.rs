@@ -17,7 +17,7 @@ use crate::{
     },
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
         question_error::QuestionError,
         round::Misfit,
     },
@@ -111,7 +111,7 @@ impl InputResponses {
 }
 
 impl FromCall for InputResponses {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self(Asker::new(call))))

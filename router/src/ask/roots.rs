@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use serde::Deserialize;
 
 use crate::{
-    ask::question::{self, Asker, Asks},
+    ask::question::{self, Asker, NewQuestion},
     call::{
         lazy::{Lazy, Start},
         question_error::QuestionError,
@@ -75,7 +75,7 @@ impl Parts {
     async fn ask(self) -> Result<Vec<Root>, QuestionError> {
         let Self { asker, key } = self;
         let (method, key) = ("roots/list", key.as_deref());
-        let asks = Asks { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
+        let asks = NewQuestion { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
         let told = asker.ask(asks).await?;
         match read(&told.json) {
             Ok(roots) => Ok(roots),
@@ -125,8 +125,8 @@ mod tests {
         let client = Client::new(&fake.call(None));
         for (answer, member) in [(r#"{"roots":[{"uri":7}]}"#, "roots[0].uri"), ("{}", "roots")] {
             fake.will_answer(answer);
-            let err = client.roots().await.unwrap_err();
-            assert!(matches!(&err, QuestionError::Invalid { field, .. } if field == member), "{err}");
+            let error = client.roots().await.unwrap_err();
+            assert!(matches!(&error, QuestionError::Invalid { field, .. } if field == member), "{error}");
         }
     }
 
@@ -134,8 +134,8 @@ mod tests {
     async fn a_client_without_roots_is_not_asked() {
         let fake = Fake::new(V2024_11_05, ClientCapabilities { roots: false, ..ALL });
         let client = Client::new(&fake.call(None));
-        let err = client.roots().now_or_never().expect("nothing to wait for").unwrap_err();
-        assert!(matches!(err, QuestionError::Unsupported(ClientCapability::Roots)));
+        let error = client.roots().now_or_never().expect("nothing to wait for").unwrap_err();
+        assert!(matches!(error, QuestionError::Unsupported(ClientCapability::Roots)));
         assert!(fake.asked().is_empty());
     }
 }

@@ -48,7 +48,7 @@ impl<T> Contained<T> {
     /// Drops the future. `Err` if that panicked.
     pub(crate) fn release(&mut self) -> Result<(), McpError> {
         let Some(future) = self.future.take() else { return Ok(()) };
-        contain(&self.name, || drop(future))
+        catch_panic(&self.name, || drop(future))
     }
 }
 
@@ -58,7 +58,7 @@ impl<T> Future for Contained<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { future, name } = &mut *self;
         let Some(future) = future else { return Poll::Ready(Err(McpError::internal())) };
-        let output = match contain(name, || future.as_mut().poll(cx)) {
+        let output = match catch_panic(name, || future.as_mut().poll(cx)) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(output)) => Ok(output),
             Err(error) => Err(error),
@@ -78,7 +78,7 @@ impl<T> Drop for Contained<T> {
 }
 
 /// Runs what may panic; `what` is for the log.
-pub(crate) fn contain<T>(what: impl fmt::Display, run: impl FnOnce() -> T) -> Result<T, McpError> {
+pub(crate) fn catch_panic<T>(what: impl fmt::Display, run: impl FnOnce() -> T) -> Result<T, McpError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         log::error!("{what} panicked");
         discard(payload);

@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::{
-    call::{Origin, cancelled::Cancelled, question_error::QuestionError},
+    call::{CallContext, cancelled::Cancelled, question_error::QuestionError},
     wire::{
         era::Revision,
         peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
@@ -24,21 +24,21 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
     ///
     /// Returns at once when the call has ended or has no reader, and without room when the stream has not moved for a
     /// second; the message is then handed over all the same and the oldest goes.
-    fn room(&self, bytes: usize) -> BoxFuture<'static, Room>;
+    fn reserve(&self, bytes: usize) -> BoxFuture<'static, Permit>;
 
     /// The room there is now, without waiting.
-    fn try_room(&self, bytes: usize) -> Room;
+    fn try_reserve(&self, bytes: usize) -> Permit;
 
     /// Hands one notification of this call, as JSON without a newline, to the call's stream. Never waits.
-    fn emit(&self, json: Bytes, room: Room);
+    fn emit(&self, json: Bytes, room: Permit);
 
     /// The same for one that must arrive: it never goes to make room for others. Who hands it over bounds how many there are.
-    fn deliver(&self, json: Bytes, room: Room) {
+    fn deliver(&self, json: Bytes, room: Permit) {
         self.emit(json, room);
     }
 
     /// Sends a request to the client on the call's stream.
-    fn ask(&self, question: Question, room: Room) -> Asked;
+    fn ask(&self, question: Question, room: Permit) -> Asked;
 
     /// Closes the call's stream for polling, where the revision and the transport know that; otherwise nothing.
     fn close_stream(&self);
@@ -54,17 +54,17 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
 pub struct NoLink;
 
 impl Link for NoLink {
-    fn room(&self, _: usize) -> BoxFuture<'static, Room> {
-        Box::pin(std::future::ready(Room::default()))
+    fn reserve(&self, _: usize) -> BoxFuture<'static, Permit> {
+        Box::pin(std::future::ready(Permit::default()))
     }
 
-    fn try_room(&self, _: usize) -> Room {
-        Room::default()
+    fn try_reserve(&self, _: usize) -> Permit {
+        Permit::default()
     }
 
-    fn emit(&self, _: Bytes, _: Room) {}
+    fn emit(&self, _: Bytes, _: Permit) {}
 
-    fn ask(&self, _: Question, _: Room) -> Asked {
+    fn ask(&self, _: Question, _: Permit) -> Asked {
         let (answer, receiver) = oneshot::channel();
         // the receiver is in our hands: it cannot be gone
         drop(answer.send(Err(QuestionError::Gone)));
@@ -78,8 +78,8 @@ impl Link for NoLink {
     }
 }
 
-impl Origin {
-    /// The origin of a call that belongs to no session, at the newest revision: for unit tests.
+impl CallContext {
+    /// The context of a call that belongs to no session, at the newest revision: for unit tests.
     #[must_use]
     pub fn detached() -> Self {
         let nobody = Peer::new(
@@ -100,7 +100,7 @@ impl Origin {
 
 /// A share of a stream's queue, given back when the message that holds it leaves the queue.
 #[derive(Debug, Default)]
-pub struct Room(pub Option<OwnedSemaphorePermit>);
+pub struct Permit(pub Option<OwnedSemaphorePermit>);
 
 /// A request to the client, before the session has given it an id.
 #[derive(Debug)]

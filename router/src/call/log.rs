@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
         link::Link,
     },
     wire::{error::McpError, jsonrpc::try_encode_notification, level::Level, peer::Peer},
@@ -81,7 +81,7 @@ impl Log {
         let params = Params { level, logger: self.logger.as_deref(), data: &data };
         match try_encode_notification("notifications/message", &params) {
             Ok(json) => {
-                let room = self.link.try_room(json.len());
+                let room = self.link.try_reserve(json.len());
                 self.link.emit(json, room);
             }
             // the error's own text may quote the data
@@ -131,8 +131,8 @@ impl Log {
 }
 
 impl FromCall for Log {
-    fn describe(about: &mut About) {
-        about.logs();
+    fn describe(spec: &mut HandlerSpec) {
+        spec.logs();
     }
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {

@@ -46,7 +46,7 @@ pub(crate) trait Server: Any + Send + Sync {
 
 /// Where a request came from: what the transport and the session know of it before it is dispatched.
 #[derive(Clone, Debug)]
-pub struct Origin {
+pub struct CallContext {
     /// The client of the session.
     pub peer: Arc<Peer>,
     /// The way back to the session.
@@ -61,7 +61,7 @@ pub struct Origin {
 
 /// What a request brings with it beside its message.
 #[derive(Clone, Debug, Default)]
-pub struct Bearings {
+pub struct TransportContext {
     /// Who sends it, where the request says so itself; the session's client otherwise.
     pub peer: Option<Arc<Peer>>,
     /// Who it acts for.
@@ -77,7 +77,7 @@ pub struct Bearings {
 pub struct Call(Rc<CallInner>);
 
 struct CallInner {
-    origin: Origin,
+    context: CallContext,
     data: Arc<DataMap>,
     server: Option<Arc<dyn Server>>,
     target: ByteString,
@@ -99,7 +99,7 @@ impl Call {
     /// has `testing::TestCall` of the facade.
     #[must_use]
     pub fn new(
-        origin: Origin,
+        context: CallContext,
         data: Arc<DataMap>,
         target: ByteString,
         arguments: Option<ByteString>,
@@ -107,7 +107,7 @@ impl Call {
         progress: Option<ProgressToken>,
     ) -> Self {
         Self(Rc::new(CallInner {
-            origin,
+            context,
             data,
             server: None,
             target,
@@ -143,7 +143,7 @@ impl Call {
     pub(crate) fn again(&self, memory: Memory) -> Self {
         let call = &*self.0;
         Self(Rc::new(CallInner {
-            origin: call.origin.clone(),
+            context: call.context.clone(),
             data: call.data.clone(),
             server: call.server.clone(),
             target: call.target.clone(),
@@ -182,7 +182,7 @@ impl Call {
 
     /// Whether the handler can ask its client something: where there is no session, a completer cannot.
     pub(crate) fn can_ask(&self) -> bool {
-        self.0.asks || !self.0.origin.peer.revision.has(Feature::Stateless)
+        self.0.asks || !self.0.context.peer.revision.has(Feature::Stateless)
     }
 
     /// The server; `None` in a call that no server makes.
@@ -217,31 +217,31 @@ impl Call {
     /// The client of the session.
     #[must_use]
     pub fn peer(&self) -> &Arc<Peer> {
-        &self.0.origin.peer
+        &self.0.context.peer
     }
 
     /// The way back to the session.
     #[must_use]
     pub fn link(&self) -> &Arc<dyn Link> {
-        &self.0.origin.link
+        &self.0.context.link
     }
 
     /// The call's cancellation.
     #[must_use]
     pub fn cancelled(&self) -> &Cancelled {
-        &self.0.origin.cancelled
+        &self.0.context.cancelled
     }
 
     /// Who the call acts for.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
-        self.0.origin.principal.as_ref()
+        self.0.context.principal.as_ref()
     }
 
     /// The HTTP request; `None` over stdio.
     #[must_use]
     pub fn http(&self) -> Option<&HttpRequest> {
-        self.0.origin.http.as_ref()
+        self.0.context.http.as_ref()
     }
 
     /// A value that was given to the server.

@@ -19,9 +19,9 @@ use tokio::task::consume_budget;
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
         lazy::{Lazy, Start},
-        link::{Link, Room},
+        link::{Link, Permit},
     },
     wire::{era::Feature, error::McpError, id::ProgressToken, jsonrpc::encode_notification},
 };
@@ -98,7 +98,7 @@ impl Progress {
 }
 
 impl FromCall for Progress {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         future::ready(Ok(Self::new(call)))
@@ -179,7 +179,7 @@ impl Report {
         let Some(parts) = self.0.idle() else { return Ok(()) };
         let Some(wanted) = parts.wanted.take() else { return Ok(()) };
         let json = wanted.check(parts)?;
-        let room = wanted.link.try_room(json.len());
+        let room = wanted.link.try_reserve(json.len());
         wanted.send(parts.value, json, room)
     }
 }
@@ -198,12 +198,12 @@ impl Future for Report {
                 Err(error) => return Start::Done(Err(error)),
             };
             // as a rule there is room, and nothing to be kept for later
-            let room = wanted.link.try_room(json.len());
+            let room = wanted.link.try_reserve(json.len());
             if room.0.is_some() {
                 return Start::Done(wanted.send(parts.value, json, room));
             }
             Start::Work(Box::pin(async move {
-                let room = wanted.link.room(json.len()).await;
+                let room = wanted.link.reserve(json.len()).await;
                 wanted.send(parts.value, json, room)
             }))
         })
@@ -241,7 +241,7 @@ impl Wanted {
 
     /// Claims the value and hands the notification over, as one step: a clone that waited longer for its room finds a
     /// greater value there and sends nothing.
-    fn send(&self, value: Amount, json: Bytes, room: Room) -> Result<(), ProgressError> {
+    fn send(&self, value: Amount, json: Bytes, room: Permit) -> Result<(), ProgressError> {
         if !self.link.is_live() {
             return Err(ProgressError::Gone);
         }

@@ -69,8 +69,8 @@ async fn a_value_that_does_not_increase_is_refused_and_not_sent() {
     let (fake, progress) = wanted(V2025_11_25);
     progress.report(5).await.unwrap();
     for value in [5.0, 3.0, 4.999, -1.0] {
-        let err = progress.report(value).await.unwrap_err();
-        assert!(matches!(err, ProgressError::NotIncreasing { .. }), "{err}");
+        let error = progress.report(value).await.unwrap_err();
+        assert!(matches!(error, ProgressError::NotIncreasing { .. }), "{error}");
     }
     assert_eq!(progress.try_report(3), Err(ProgressError::NotIncreasing { value: 3.into(), last: 5.into() }));
     progress.report(5.5).await.unwrap();

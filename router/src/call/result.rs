@@ -119,8 +119,8 @@ impl<T: Structured> IntoToolResult for Json<T> {
     }
 
     fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
-        Ok(ToolResult::new().structured(&self.0).unwrap_or_else(|err| {
-            log::error!("a tool's result has no JSON: {err}");
+        Ok(ToolResult::new().structured(&self.0).unwrap_or_else(|error| {
+            log::error!("a tool's result has no JSON: {error}");
             unusable()
         }))
     }
@@ -139,7 +139,7 @@ impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
     fn into_tool_result(self, call: &Call) -> Result<ToolResult, McpError> {
         match self {
             Ok(value) => value.into_tool_result(call),
-            Err(err) => err.into_tool_error(),
+            Err(error) => error.into_tool_error(),
         }
     }
 
@@ -185,7 +185,7 @@ pub trait ToolError: 'static {
 impl<E: fmt::Display + 'static> ToolError for E {
     fn into_tool_error(self) -> Result<ToolResult, McpError> {
         match within::<McpError>(&self) {
-            Some(err) => Err(err.clone()),
+            Some(error) => Err(error.clone()),
             None => Ok(ToolResult::error(self.to_string())),
         }
     }
@@ -198,16 +198,17 @@ impl<E: fmt::Display + 'static> ToolError for E {
 /// The error of this type that an error is: itself, or directly in a box or an `anyhow::Error`.
 ///
 /// The type is known at compile time, so that for most this costs nothing.
-pub(crate) fn within<T: Error + Send + Sync + 'static>(err: &dyn Any) -> Option<&T> {
-    fn boxed<E: ?Sized + 'static>(err: &dyn Any) -> Option<&E> {
-        err.downcast_ref::<Box<E>>().map(|boxed| &**boxed)
+pub(crate) fn within<T: Error + Send + Sync + 'static>(error: &dyn Any) -> Option<&T> {
+    fn boxed<E: ?Sized + 'static>(error: &dyn Any) -> Option<&E> {
+        error.downcast_ref::<Box<E>>().map(|boxed| &**boxed)
     }
     #[cfg(feature = "anyhow")]
-    if let Some(err) = err.downcast_ref::<anyhow::Error>() {
-        return err.downcast_ref();
+    if let Some(error) = error.downcast_ref::<anyhow::Error>() {
+        return error.downcast_ref();
     }
-    err.downcast_ref()
-        .or_else(|| boxed::<dyn Error>(err)?.downcast_ref())
-        .or_else(|| boxed::<dyn Error + Send>(err)?.downcast_ref())
-        .or_else(|| boxed::<dyn Error + Send + Sync>(err)?.downcast_ref())
+    error
+        .downcast_ref()
+        .or_else(|| boxed::<dyn Error>(error)?.downcast_ref())
+        .or_else(|| boxed::<dyn Error + Send>(error)?.downcast_ref())
+        .or_else(|| boxed::<dyn Error + Send + Sync>(error)?.downcast_ref())
 }

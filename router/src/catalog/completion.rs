@@ -8,7 +8,7 @@ use crate::{
     call::{
         Call,
         erased::erase,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
         failure::failed,
         handler::{Handler, Run},
     },
@@ -22,7 +22,7 @@ pub(crate) const MAX_VALUES: usize = 100;
 /// What a completer is asked: an extractor for completers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Typed {
+pub struct CompletionRequest {
     /// The argument, or the template's variable.
     pub argument: String,
     /// What was typed of it so far.
@@ -32,12 +32,15 @@ pub struct Typed {
 }
 
 /// Only completers are asked what was typed; elsewhere it is -32603.
-impl FromCall for Typed {
-    fn describe(_: &mut About) {}
+impl FromCall for CompletionRequest {
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(serde_json::from_str(call.arguments()).map_err(|_| {
-            McpError::new(crate::wire::error::ErrorCode::INTERNAL_ERROR, "`Typed` is for completers only")
+            McpError::new(
+                crate::wire::error::ErrorCode::INTERNAL_ERROR,
+                "`CompletionRequest` is for completers only",
+            )
         }))
     }
 }
@@ -106,11 +109,11 @@ impl<T: IntoCompletion, E: fmt::Display + 'static> IntoCompletion for Result<T, 
     }
 }
 
-/// A handler that can complete: an async function of extractors, [`Typed`] among them, that returns values.
+/// A handler that can complete: an async function of extractors, [`CompletionRequest`] among them, that returns values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an async function whose parameters are all extractors",
     label = "not a handler",
-    note = "a completer is an `async fn(typed: Typed, ..) -> Vec<String>`"
+    note = "a completer is an `async fn(typed: CompletionRequest, ..) -> Vec<String>`"
 )]
 pub trait Completer<Args>: Send + Sync + 'static {
     #[doc(hidden)]
@@ -124,7 +127,7 @@ where
     A: FromCall,
 {
     fn into_completer(self) -> ErasedCompleter {
-        let (_, needs) = About::of::<A>().finish();
+        let (_, needs) = HandlerSpec::of::<A>().finish();
         ErasedCompleter { logs: needs.logging(), run: erase(self, F::Output::into_completion) }
     }
 }

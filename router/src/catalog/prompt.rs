@@ -11,7 +11,7 @@ use crate::{
     call::{
         Call,
         erased::erase,
-        extract::{About, FromCall, Needs},
+        extract::{FromCall, HandlerSpec, Requirements},
         failure::failed,
         handler::{Handler, Run},
     },
@@ -149,7 +149,7 @@ where
     A: FromCall,
 {
     fn into_prompt(self, name: String) -> Prompt {
-        Prompt::of(name, About::of::<A>(), erase(self, F::Output::into_prompt_result))
+        Prompt::of(name, HandlerSpec::of::<A>(), erase(self, F::Output::into_prompt_result))
     }
 }
 
@@ -161,7 +161,7 @@ pub struct Prompt {
     mistake: Option<SchemaError>,
     /// An argument that the handler does not take as a string, reported likewise.
     no_string: Option<String>,
-    needs: Needs,
+    needs: Requirements,
     completers: Completers,
     run: Arc<dyn Run<PromptResult>>,
 }
@@ -181,7 +181,7 @@ impl Prompt {
         F::into_prompt(handler, name.into())
     }
 
-    fn of(name: String, about: About, run: Arc<dyn Run<PromptResult>>) -> Self {
+    fn of(name: String, about: HandlerSpec, run: Arc<dyn Run<PromptResult>>) -> Self {
         let (schema, needs) = about.finish();
         let (arguments, no_string, mistake) = match schema {
             Ok(schema) => (arguments(&schema), no_string(&schema), None),
@@ -267,7 +267,7 @@ impl Prompt {
 
     /// What the prompt's handler needs from its application.
     #[must_use]
-    pub fn needs(&self) -> &Needs {
+    pub fn needs(&self) -> &Requirements {
         &self.needs
     }
 

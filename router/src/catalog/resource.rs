@@ -11,7 +11,7 @@ use crate::{
     call::{
         Call,
         erased::erase,
-        extract::{About, FromCall, Needs, Takes},
+        extract::{FromCall, HandlerSpec, Requirements, Takes},
         failure::failed,
         handler::{Handler, Run},
     },
@@ -49,7 +49,7 @@ impl fmt::Display for Uri {
 }
 
 impl FromCall for Uri {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self(call.target().clone())))
@@ -154,7 +154,7 @@ where
     A: FromCall,
 {
     fn into_reader(self) -> ErasedReader {
-        let (takes, needs) = About::of::<A>().takes();
+        let (takes, needs) = HandlerSpec::of::<A>().takes();
         ErasedReader { takes, needs, run: erase(self, F::Output::into_contents) }
     }
 }
@@ -165,7 +165,7 @@ where
 pub struct ErasedReader {
     /// What it must find in its template, or the mistake in it, which is reported when it is registered.
     pub(crate) takes: Result<Option<Takes>, SchemaError>,
-    pub(crate) needs: Needs,
+    pub(crate) needs: Requirements,
     pub(crate) run: Arc<dyn Run<Contents>>,
 }
 
@@ -273,7 +273,7 @@ impl Resource {
 
     /// What the resource's reader needs from its application.
     #[must_use]
-    pub fn needs(&self) -> &Needs {
+    pub fn needs(&self) -> &Requirements {
         &self.reader.needs
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     call::{
-        extract::{Needs, Takes},
+        extract::{Requirements, Takes},
         handler::Run,
     },
     catalog::{
@@ -146,7 +146,7 @@ impl ResourceTemplate {
 
     /// What the reader needs from its application.
     #[must_use]
-    pub fn needs(&self) -> &Needs {
+    pub fn needs(&self) -> &Requirements {
         &self.reader.needs
     }
 

@@ -32,11 +32,11 @@ impl Compiled {
         let options = jsonschema::options().offline();
         // the parts are compiled one by one, and a dead reference among them is found when it is followed: only the whole
         // shows that it has none
-        let whole = options.build(schema).map_err(|err| err.to_string())?;
+        let whole = options.build(schema).map_err(|error| error.to_string())?;
         if !has_branches(schema) {
             return Ok(Self::Plain(whole));
         }
-        let parts = options.build_map(schema).map_err(|err| err.to_string())?;
+        let parts = options.build_map(schema).map_err(|error| error.to_string())?;
         Ok(Self::Branching { schema: schema.clone(), parts })
     }
 
@@ -50,10 +50,10 @@ impl Compiled {
             return no_members(json);
         }
         let value: Value = serde_json::from_str(json)
-            .map_err(|err| Mismatch { path: String::new(), what: err.to_string() })?;
+            .map_err(|error| Mismatch { path: String::new(), what: error.to_string() })?;
         match self {
             Self::Nothing => Ok(()),
-            Self::Plain(validator) => validator.validate(&value).map_err(|err| mismatch(&err, "")),
+            Self::Plain(validator) => validator.validate(&value).map_err(|error| mismatch(&error, "")),
             Self::Branching { schema, parts } => {
                 let root = parts.get(ROOT);
                 if root.is_some_and(|root| root.is_valid(&value)) {
@@ -70,8 +70,8 @@ fn no_members(json: &str) -> Result<(), Mismatch> {
     if json == "{}" {
         return Ok(());
     }
-    let members: Map<String, Value> =
-        serde_json::from_str(json).map_err(|err| Mismatch { path: String::new(), what: err.to_string() })?;
+    let members: Map<String, Value> = serde_json::from_str(json)
+        .map_err(|error| Mismatch { path: String::new(), what: error.to_string() })?;
     members.into_iter().next().map_or(Ok(()), |(path, _)| {
         Err(Mismatch { path, what: "it is not known: the tool takes no arguments".to_owned() })
     })

@@ -12,7 +12,7 @@ const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 /// An argument that clients repeat in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mirrored {
+pub(crate) struct ParamHeader {
     /// The header's whole name.
     pub(crate) header: String,
     /// The members that lead to it.
@@ -25,7 +25,7 @@ pub(crate) struct Mirrored {
 ///
 /// [`SchemaError::Header`] for the first mark that clients would drop the tool for.
 // MCP 2026-07-28 basic/transports/streamable-http, Schema Extension
-pub(crate) fn mirrored(schema: &str) -> Result<Vec<Mirrored>, SchemaError> {
+pub(crate) fn mirrored(schema: &str) -> Result<Vec<ParamHeader>, SchemaError> {
     // a name may be written with escapes; what has none and not this text marks nothing
     if !schema.contains(ANNOTATION) && !schema.contains('\\') {
         return Ok(Vec::new());
@@ -38,7 +38,7 @@ pub(crate) fn mirrored(schema: &str) -> Result<Vec<Mirrored>, SchemaError> {
 
 #[derive(Default)]
 struct Marks {
-    found: Vec<Mirrored>,
+    found: Vec<ParamHeader>,
     /// In lower case: header names have no case.
     names: HashSet<String>,
 }
@@ -120,7 +120,7 @@ impl Marks {
         if !self.names.insert(name.to_ascii_lowercase()) {
             return wrong("names a header that another argument has");
         }
-        self.found.push(Mirrored { header: format!("Mcp-Param-{name}"), path: path.to_vec() });
+        self.found.push(ParamHeader { header: format!("Mcp-Param-{name}"), path: path.to_vec() });
         Ok(())
     }
 }
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    fn of(properties: Value) -> Result<Vec<Mirrored>, SchemaError> {
+    fn of(properties: Value) -> Result<Vec<ParamHeader>, SchemaError> {
         mirrored(&json!({ "type": "object", "properties": properties }).to_string())
     }
 

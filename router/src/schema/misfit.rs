@@ -119,7 +119,7 @@ impl<'s> Search<'s> {
     fn tell_own(&mut self, node: &Map<String, Value>, place: &Place<'_>, told: &mut Vec<Mismatch>) {
         if let Some(validator) = self.assertions(node, &ASSERTIONS) {
             let errors = validator.iter_errors(place.value).take(MOST_TOLD);
-            told.extend(errors.map(|err| mismatch(&err, &place.path)));
+            told.extend(errors.map(|error| mismatch(&error, &place.path)));
         }
         if self.fits(place, "not") == Some(true) {
             told.push(place.misfit("the value is what `not` forbids"));
@@ -382,9 +382,9 @@ impl<'v> Place<'v> {
 }
 
 /// An error of the validator's, below a path.
-pub(super) fn mismatch(err: &ValidationError<'_>, path: &str) -> Mismatch {
-    let what = missing_or_unknown(err.kind()).unwrap_or_else(|| err.masked_with("the value").to_string());
-    Mismatch { path: dotted(&format!("{path}{}", err.instance_path().as_str())), what }
+pub(super) fn mismatch(error: &ValidationError<'_>, path: &str) -> Mismatch {
+    let what = missing_or_unknown(error.kind()).unwrap_or_else(|| error.masked_with("the value").to_string());
+    Mismatch { path: dotted(&format!("{path}{}", error.instance_path().as_str())), what }
 }
 
 /// A sentence that names members of the value's.

@@ -207,16 +207,16 @@ pub(crate) fn written(json: &str) -> Result<Checked, SchemaError> {
     let schema = value(json)?;
     let validator = compile(&schema)?;
     let listed = RawValue::from_string(in_one_line(json.trim()).into_owned())
-        .map_err(|err| SchemaError::NoJson(err.to_string()))?;
+        .map_err(|error| SchemaError::NoJson(error.to_string()))?;
     Ok(Checked { listed, validator: Some(validator), written: true })
 }
 
 fn value(json: &str) -> Result<Value, SchemaError> {
-    serde_json::from_str(json).map_err(|err| SchemaError::NoJson(err.to_string()))
+    serde_json::from_str(json).map_err(|error| SchemaError::NoJson(error.to_string()))
 }
 
 fn raw(schema: &Value) -> Result<Box<RawValue>, SchemaError> {
-    serde_json::value::to_raw_value(schema).map_err(|err| SchemaError::NoJson(err.to_string()))
+    serde_json::value::to_raw_value(schema).map_err(|error| SchemaError::NoJson(error.to_string()))
 }
 
 fn must_be_object(schema: &Value) -> Result<(), SchemaError> {

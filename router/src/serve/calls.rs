@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use crate::{
     call::{
-        Call, Origin,
-        catch_panic::{Contained, contain},
+        Call, CallContext,
+        catch_panic::{Contained, catch_panic},
         handler::Run,
         round::{Ended, Rounds},
     },
     catalog::{
-        completion::{Completers, Completion, Typed},
+        completion::{Completers, Completion, CompletionRequest},
         prompt::Prompt,
         resource::Contents,
         tool::Tool,
@@ -40,7 +40,7 @@ use crate::{
 pub(crate) struct Serving {
     pub(crate) router: Arc<Router>,
     pub(crate) request: Request,
-    pub(crate) origin: Origin,
+    pub(crate) context: CallContext,
 }
 
 impl Serving {
@@ -70,7 +70,7 @@ impl Serving {
 
     fn tool_call(&self) -> Result<(Arc<Tool>, Call), McpError> {
         let params = self.request.params.members()?;
-        let name = params.text("name", self.most())?;
+        let name = params.text("name", self.name_limit())?;
         let tool = self.router.tools.get(&name).ok_or_else(|| unknown("tool", "name", &name))?;
         if let Some(missing) = self.missing(tool.client_needs()) {
             return Err(missing);
@@ -83,7 +83,7 @@ impl Serving {
     /// `prompts/get`.
     pub(crate) async fn get_prompt(&self) -> Result<Bytes, McpError> {
         let params = self.request.params.members()?;
-        let name = params.text("name", self.most())?;
+        let name = params.text("name", self.name_limit())?;
         let prompt = self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "name", &name))?;
         let arguments = params.optional_object("arguments")?;
         prompt.check(arguments.unwrap_or("{}"))?;
@@ -109,7 +109,7 @@ impl Serving {
             contents: Vec<ResourceContents>,
         }
         let params = self.request.params.members()?;
-        let uri = kept(params, params.text("uri", self.most())?);
+        let uri = kept(params, params.text("uri", self.name_limit())?);
         let (reader, arguments, mime_type, cache) =
             self.reader(&uri).ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
         let call = self.round("resources/read", uri.clone(), arguments)?;
@@ -142,8 +142,8 @@ impl Serving {
         }
         let params = self.request.params.members()?;
         let argument = Params::read(Some(params.object("argument")?), "argument.", ["name", "value"])?;
-        let typed = Typed {
-            argument: argument.string("name", self.most())?,
+        let typed = CompletionRequest {
+            argument: argument.string("name", self.name_limit())?,
             value: argument.string("value", usize::MAX)?,
             context: context(params.optional_object("context")?)?,
         };
@@ -192,17 +192,17 @@ impl Serving {
     /// What a `ref` names, and its completers.
     fn completers(&self, reference: &str) -> Result<(ByteString, Completers), McpError> {
         let reference = Params::read(Some(reference), "ref.", ["type", "name", "uri"])?;
-        let kind = reference.text("type", self.most())?;
+        let kind = reference.text("type", self.name_limit())?;
         match &*kind {
             "ref/prompt" => {
-                let name = ByteString::from(reference.string("name", self.most())?);
+                let name = ByteString::from(reference.string("name", self.name_limit())?);
                 let prompt: Arc<Prompt> =
                     self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "ref.name", &name))?;
                 Ok((name, prompt.completers().clone()))
             }
             // a template, or a URI: of a resource, which has nothing to complete, or of one that a template describes
             "ref/resource" => {
-                let uri = ByteString::from(reference.string("uri", self.most())?);
+                let uri = ByteString::from(reference.string("uri", self.name_limit())?);
                 let templates = self.router.templates.snapshot();
                 let described = || templates.iter().find(|template| template.arguments(&uri).is_some());
                 if let Some(template) = templates.get(&uri) {
@@ -221,18 +221,18 @@ impl Serving {
 
     /// The error for a client that lacks what a handler cannot do without.
     fn missing(&self, needs: &[ClientCapability]) -> Option<McpError> {
-        let peer = &self.origin.peer;
+        let peer = &self.context.peer;
         let lacks = needs.iter().copied().filter(|need| !peer.capabilities.has(*need)).collect::<Vec<_>>();
         (!lacks.is_empty()).then(|| missing_capabilities(&lacks))
     }
 
     /// The bytes of a name or a URI, at most.
-    fn most(&self) -> usize {
+    fn name_limit(&self) -> usize {
         self.router.limits().name_bytes
     }
 
     fn revision(&self) -> Revision {
-        self.origin.peer.revision
+        self.context.peer.revision
     }
 
     /// What the handler's extractors read.
@@ -242,7 +242,7 @@ impl Serving {
         let progress = meta.map(progress_token).transpose()?.flatten();
         let meta = meta.map(|json| params.slice(json));
         let data = Arc::clone(self.router.data());
-        Ok(Call::new(self.origin.clone(), data, target, arguments, meta, progress)
+        Ok(Call::new(self.context.clone(), data, target, arguments, meta, progress)
             .served_by(self.router.clone()))
     }
 
@@ -258,7 +258,7 @@ impl Serving {
 
     pub(crate) fn encode(&self, head: &[&[u8]], result: &impl Serialize) -> Result<Bytes, McpError> {
         let encoded =
-            contain("the encoding of a result", || try_encode_result(&self.request.id, head, result))?;
+            catch_panic("the encoding of a result", || try_encode_result(&self.request.id, head, result))?;
         encoded.map_err(|error| {
             log::error!("a result does not serialize: {error}");
             McpError::internal()

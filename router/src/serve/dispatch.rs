@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::{
-    call::{Origin, catch_panic::discard, failure},
+    call::{CallContext, catch_panic::discard, failure},
     catalog::{Catalog, Entry},
     serve::{calls::Serving, router::Router},
     wire::{
@@ -94,10 +94,10 @@ impl Router {
     pub fn dispatch(
         self: &Arc<Self>,
         request: Request,
-        origin: Origin,
+        context: CallContext,
     ) -> impl Future<Output = Reply> + use<> + 'static {
         let id = request.id.clone();
-        let serving = Serving { router: Arc::clone(self), request, origin };
+        let serving = Serving { router: Arc::clone(self), request, context };
         // Handlers are contained where they are called; this is for mistakes of ours. No `async` block: it would hold the
         // future twice, and every request's task with it.
         AssertUnwindSafe(serve(serving)).catch_unwind().map(move |served| {
@@ -118,8 +118,8 @@ impl Router {
 
 /// The whole response, or why there is none.
 async fn serve(serving: Serving) -> Result<Bytes, McpError> {
-    let Serving { router, request, origin } = &serving;
-    let revision = origin.peer.revision;
+    let Serving { router, request, context } = &serving;
+    let revision = context.peer.revision;
     let served = match router.method(&request.method, revision)? {
         // lists are kept encoded
         Method::ListTools => router.list(&router.tools, request, revision),
@@ -146,7 +146,7 @@ async fn serve(serving: Serving) -> Result<Bytes, McpError> {
 /// An error as it may leave: one whose code is not its author's to give is ours, and logged.
 fn defined(mut error: McpError, serving: &Serving) -> McpError {
     let code = error.code.0;
-    if era::error(&mut error, serving.origin.peer.revision) {
+    if era::error(&mut error, serving.context.peer.revision) {
         return error;
     }
     let Request { method, params, .. } = &serving.request;

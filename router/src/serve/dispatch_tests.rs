@@ -13,7 +13,7 @@ use crate::{
     },
     catalog::{
         add_error::AddError,
-        completion::{Completion, Typed},
+        completion::{Completion, CompletionRequest},
         prompt::{Prompt, PromptMessage, PromptResult},
         resource::{Resource, Uri},
         resource_template::ResourceTemplate,
@@ -21,7 +21,7 @@ use crate::{
     },
     wire::{
         capability::Capability,
-        change::{Announce, Change},
+        change::{Change, ChangeListener},
         content::{Content, ResourceContents},
         id::RequestId,
         peer::{ClientCapabilities, Implementation, Peer},
@@ -31,9 +31,9 @@ use crate::{
 
 const LATEST: Revision = Revision::LATEST_HANDSHAKE;
 
-fn origin(revision: Revision) -> Origin {
+fn context(revision: Revision) -> CallContext {
     let peer = Peer::new(revision, ClientCapabilities::default(), Implementation::default(), None);
-    Origin {
+    CallContext {
         peer: Arc::new(peer),
         link: Arc::new(NoLink),
         cancelled: Cancelled::default(),
@@ -55,7 +55,7 @@ fn answer(
     params: &str,
 ) -> (Value, Option<ErrorCode>) {
     let request = Request { id: RequestId::from(7_i64), method: method.into(), params: given(params) };
-    let reply = router.dispatch(request, origin(revision)).now_or_never().expect("no handler here waits");
+    let reply = router.dispatch(request, context(revision)).now_or_never().expect("no handler here waits");
     let mut json: Value = serde_json::from_slice(&reply.json).unwrap();
     let envelope = json.as_object_mut().unwrap();
     assert_eq!((envelope.remove("jsonrpc"), envelope.remove("id")), (Some(json!("2.0")), Some(json!(7))));
@@ -469,14 +469,15 @@ fn templates_are_listed_apart_from_resources() {
 
 fn completing(count: usize) -> Arc<Router> {
     shared(|router| {
-        let names = move |typed: Typed| async move {
+        let names = move |typed: CompletionRequest| async move {
             let all = (0..count).map(|number| format!("name{number:03}"));
             all.filter(|name| name.starts_with(&typed.value)).collect::<Vec<_>>()
         };
         let greet = Prompt::new("greet", async || "x").argument("name", "").optional_argument("how", "");
         router.prompt(greet.complete("name", names));
-        let id =
-            async |typed: Typed| vec![format!("{}:{}:{}", typed.argument, typed.value, typed.context["a"])];
+        let id = async |typed: CompletionRequest| {
+            vec![format!("{}:{}:{}", typed.argument, typed.value, typed.context["a"])]
+        };
         router.resource_template(
             ResourceTemplate::new("mem://{a}/{id}", "item", async || "x").complete("id", id),
         );
@@ -568,7 +569,7 @@ fn an_unknown_argument_has_no_values_and_an_unknown_prompt_is_an_error() {
 #[derive(Default)]
 struct Notes(Mutex<Vec<(Change, usize)>>, std::sync::OnceLock<Arc<Router>>);
 
-impl Announce for Notes {
+impl ChangeListener for Notes {
     fn announce(&self, change: Change) {
         let tools = self.1.get().map_or(0, |router| router.tools.snapshot().iter().count());
         self.0.lock().unwrap().push((change, tools));
@@ -580,7 +581,7 @@ fn a_change_is_announced_once_it_took_effect() {
     let notes = Arc::new(Notes::default());
     let router = shared(|router| router.tool(Tool::new("a", async || "x")));
     notes.1.set(Arc::clone(&router)).unwrap_or_else(|_| panic!("set twice"));
-    router.set_announce(Arc::clone(&notes) as Arc<dyn Announce>);
+    router.set_change_listener(Arc::clone(&notes) as Arc<dyn ChangeListener>);
     router.add_tool(Tool::new("b", async || "x")).unwrap();
     assert!(router.add_tool(Tool::new("b", async || "x")).is_err());
     assert!(router.remove_tool("a") && !router.remove_tool("a"));
@@ -746,7 +747,7 @@ fn a_dropped_dispatch_drops_its_handler() {
         method: "tools/call".into(),
         params: given(r#"{"name":"waits"}"#),
     };
-    let mut running = Box::pin(router.dispatch(request, origin(LATEST)));
+    let mut running = Box::pin(router.dispatch(request, context(LATEST)));
     assert!((&mut running).now_or_never().is_none());
     assert_eq!(dropped.try_recv(), Err(oneshot::error::TryRecvError::Empty));
     drop(running);
@@ -759,6 +760,6 @@ fn a_dropped_dispatch_drops_its_handler() {
 fn the_future_of_a_request_is_small() {
     let router = Arc::new(Router::new("test", "1"));
     let request = Request { id: RequestId::from(7_i64), method: "tools/call".into(), params: given("") };
-    let size = size_of_val(&router.dispatch(request, origin(LATEST)));
+    let size = size_of_val(&router.dispatch(request, context(LATEST)));
     assert!(size <= 704, "{size} bytes");
 }

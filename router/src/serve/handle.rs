@@ -9,7 +9,7 @@ use std::{
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
     },
     catalog::{
         add_error::AddError, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate,
@@ -120,7 +120,7 @@ impl Handle {
 
 /// Fails with -32603 in a call of no server, as in a unit test.
 impl FromCall for Handle {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let router =

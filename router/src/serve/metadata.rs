@@ -1,8 +1,8 @@
 //! What a request says of itself in `_meta`, where there is no handshake: the version it speaks, who sends it, what they
 //! can do.
 //!
-//! Read in two steps, since a transport has something to check in between: [`Claim::of`] sees whether the request names a
-//! version at all, [`Claim::peer`] reads the rest. Nothing of it is remembered for another request.
+//! Read in two steps, since a transport has something to check in between: [`RequestMeta::of`] sees whether the request names a
+//! version at all, [`RequestMeta::peer`] reads the rest. Nothing of it is remembered for another request.
 
 use std::borrow::Cow;
 
@@ -33,11 +33,11 @@ const PROGRESS: &str = "progressToken";
 
 /// The metadata of a request that speaks for itself.
 #[derive(Debug)]
-pub struct Claim<'a> {
+pub struct RequestMeta<'a> {
     meta: Params<'a, 5>,
 }
 
-impl<'a> Claim<'a> {
+impl<'a> RequestMeta<'a> {
     /// The claim of a request with these parameters, if its `_meta` names a version, whatever its value.
     ///
     /// Parameters that cannot be read have none: whoever serves the request refuses them.
@@ -138,7 +138,7 @@ mod tests {
         let id = serde_json::from_str("1").unwrap();
         let request = Request { id, method: "tools/list".into(), params: Parameters::read(params).unwrap() };
         let router = Router::new("test", "1");
-        Claim::required(&request, &router)?.peer(&router)
+        RequestMeta::required(&request, &router)?.peer(&router)
     }
 
     fn whole(more: &str) -> String {
@@ -158,14 +158,14 @@ mod tests {
             ("null", false),
         ] {
             let params = Parameters::read(format!(r#"{{"_meta":{meta}}}"#)).unwrap();
-            assert_eq!(Claim::of(&params).is_some(), claims, "{meta}");
+            assert_eq!(RequestMeta::of(&params).is_some(), claims, "{meta}");
         }
         let elsewhere = r#"{"arguments":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
         assert!(
-            Claim::of(&Parameters::read(elsewhere).unwrap()).is_none(),
+            RequestMeta::of(&Parameters::read(elsewhere).unwrap()).is_none(),
             "in its arguments it says nothing of itself"
         );
-        assert!(Claim::of(&Parameters::default()).is_none());
+        assert!(RequestMeta::of(&Parameters::default()).is_none());
     }
 
     #[test]

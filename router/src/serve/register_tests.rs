@@ -40,7 +40,7 @@ fn a_resource_is_at_a_uri() {
         "urn:isbn:1",
         "x-my.scheme+1:",
     ] {
-        router.add_resource(resource(uri)).unwrap_or_else(|err| panic!("{err}"));
+        router.add_resource(resource(uri)).unwrap_or_else(|error| panic!("{error}"));
     }
     assert_eq!(router.add_resource(resource("")), Err(AddError::NoName { kind: "resource" }));
 }

@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use crate::{
-    ask::question::{Asker, Asks},
+    ask::question::{Asker, NewQuestion},
     call::{
         Call,
-        round::{Asked, Asking, End, Ended, MOST_ROUNDS, Memory, Rounds, Written},
+        round::{Asked, End, Ended, MOST_ROUNDS, Memory, OpenQuestion, Rounds, Written},
     },
     serve::calls::Serving,
     wire::{
@@ -97,18 +97,18 @@ impl Serving {
     }
 
     fn is_stateless(&self) -> bool {
-        self.origin.peer.revision.has(Feature::Stateless)
+        self.context.peer.revision.has(Feature::Stateless)
     }
 
     fn binding(&self, method: &str, target: &str, arguments: Option<&str>) -> Binding {
-        Binding::new(self.router.audience(), self.origin.principal.as_ref(), method, target, arguments)
+        Binding::new(self.router.audience(), self.context.principal.as_ref(), method, target, arguments)
     }
 
     /// The result that asks.
     // MCP 2026-07-28 basic/patterns/mrtr, InputRequiredResult
     fn input_required<T>(
         &self,
-        questions: &[Asking],
+        questions: &[OpenQuestion],
         memory: Memory,
         bound: &Binding,
     ) -> Result<Served<T>, McpError> {
@@ -132,7 +132,7 @@ impl Serving {
             request_state,
         };
         let head =
-            self.router.result_meta().prefix(ResultType::InputRequired, None, self.origin.peer.revision);
+            self.router.result_meta().prefix(ResultType::InputRequired, None, self.context.peer.revision);
         self.encode(&head, &result).map(Served::InputRequired)
     }
 }
@@ -146,7 +146,7 @@ struct InputRequiredResult<'a> {
 }
 
 /// The questions by key.
-struct InputRequests<'a>(&'a [Asking]);
+struct InputRequests<'a>(&'a [OpenQuestion]);
 
 impl Serialize for InputRequests<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -166,14 +166,14 @@ impl Serialize for InputRequests<'_> {
 }
 
 /// What to say if there were so many rounds that there may be no other.
-fn too_many(memory: &Memory, question: Option<&Asking>) -> Option<String> {
+fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> {
     let last = || question.map_or_else(|| "nothing".to_owned(), |asking| Shown(&asking.about).to_string());
     (memory.rounds() >= MOST_ROUNDS).then(|| {
         format!("there were {MOST_ROUNDS} rounds of questions, which is the most: {} is not asked", last())
     })
 }
 
-/// Asks in a session what a handler asked by hand, and keeps the answers.
+/// NewQuestion in a session what a handler asked by hand, and keeps the answers.
 ///
 /// # Errors
 ///
@@ -183,8 +183,9 @@ async fn ask_all(asker: &Asker, questions: Vec<Written>, mut memory: Memory) -> 
         return Err(failed);
     }
     let answers = join_all(questions.into_iter().map(|written| async move {
-        let Asking { key, method, params, about } = written.asking;
-        let asks = Asks { method, params, needs: written.needs, timeout: None, key: None, about: &about };
+        let OpenQuestion { key, method, params, about } = written.asking;
+        let asks =
+            NewQuestion { method, params, needs: written.needs, timeout: None, key: None, about: &about };
         let answer = asker.ask(asks).await;
         (key, answer)
     }));

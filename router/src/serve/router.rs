@@ -16,12 +16,12 @@ use bytestring::ByteString;
 
 use crate::{
     call::Server,
-    call::{data::DataMap, extract::Needs},
+    call::{data::DataMap, extract::Requirements},
     catalog::{Catalog, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate, tool::Tool},
     serve::settings::Settings,
     wire::{
         capability::Capability,
-        change::{Announce, Change},
+        change::{Change, ChangeListener},
         era::Eras,
         jsonrpc::ReadLimits,
         result_meta::ResultMeta,
@@ -37,7 +37,7 @@ pub struct Router {
     pub(crate) templates: Catalog<ResourceTemplate>,
     pub(crate) offered: Offered,
     /// Set once, by the server that has sessions; nobody is told before.
-    announce: OnceLock<Arc<dyn Announce>>,
+    announce: OnceLock<Arc<dyn ChangeListener>>,
     /// Tool handlers started so far.
     calls: AtomicU64,
     /// Made when the first result needs it; what it is made of is fixed by then.
@@ -123,7 +123,7 @@ impl Router {
     }
 
     /// Names who passes changes on to clients. Only the first counts: a router has one server.
-    pub fn set_announce(&self, announce: Arc<dyn Announce>) {
+    pub fn set_change_listener(&self, announce: Arc<dyn ChangeListener>) {
         if self.announce.set(announce).is_err() {
             log::warn!("a router can serve one server only; changes are announced to the first");
         }
@@ -185,8 +185,8 @@ impl Router {
         self.missing(|needs| needs.missing_in(request, self.data()))
     }
 
-    fn missing(&self, of: impl Fn(&Needs) -> Vec<&'static str>) -> Vec<(String, &'static str)> {
-        let missing = |name: &str, needs: &Needs| {
+    fn missing(&self, of: impl Fn(&Requirements) -> Vec<&'static str>) -> Vec<(String, &'static str)> {
+        let missing = |name: &str, needs: &Requirements| {
             let types = of(needs).into_iter();
             types.map(|missing| (name.to_owned(), missing)).collect::<Vec<_>>()
         };

@@ -57,7 +57,7 @@ impl Change {
 }
 
 /// Who passes changes on to the clients that asked for them: the sessions' registry.
-pub trait Announce: Send + Sync + 'static {
+pub trait ChangeListener: Send + Sync + 'static {
     /// Takes note of a change. Never waits; may be called from any thread, many times in a row.
     fn announce(&self, change: Change);
 }

@@ -373,10 +373,10 @@ pub(crate) fn tool(tool: &mut ToolDefinition, revision: Revision) {
 /// Whether a schema's `type` is `"object"`.
 fn describes_object(schema: &RawValue) -> bool {
     #[derive(serde::Deserialize)]
-    struct Typed {
+    struct CompletionRequest {
         r#type: Option<serde_json::Value>,
     }
-    serde_json::from_str::<Typed>(schema.get())
+    serde_json::from_str::<CompletionRequest>(schema.get())
         .is_ok_and(|schema| schema.r#type.is_some_and(|kind| kind == "object"))
 }
 

@@ -73,9 +73,9 @@ async fn a_long_value_is_not_given_back_in_full() {
 #[tokio::test]
 async fn arguments_that_are_no_object_are_the_clients_error() {
     for arguments in ["[]", "\"x\"", "3", "true"] {
-        let err = run(add, arguments).await.unwrap_err();
-        assert_eq!(err.code.0, -32602);
-        assert_eq!(err.message, "arguments: not an object");
+        let error = run(add, arguments).await.unwrap_err();
+        assert_eq!(error.code.0, -32602);
+        assert_eq!(error.message, "arguments: not an object");
     }
 }
 

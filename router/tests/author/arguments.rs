@@ -8,14 +8,14 @@ use serde_json::Value;
 use crate::{failure, input, result, run, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct Typed {
+struct CompletionRequest {
     n: u64,
     opt: Option<String>,
     #[serde(default)]
     any: Value,
 }
 
-async fn typed(Args(args): Args<Typed>) -> String {
+async fn typed(Args(args): Args<CompletionRequest>) -> String {
     format!("{} {:?} {}", args.n, args.opt, args.any)
 }
 
@@ -154,10 +154,10 @@ async fn schemas_by_hand_that_no_client_can_use_are_refused_at_registration() {
 #[tokio::test]
 async fn a_struct_of_all_arguments_stands_alone() {
     #[tool(crate = "actix_mcp_router")]
-    async fn beside(all: Args<Typed>, n: u8) -> u8 {
+    async fn beside(all: Args<CompletionRequest>, n: u8) -> u8 {
         n + u8::from(all.opt.is_some())
     }
-    async fn two(_: Args<Typed>, _: Args<Bounded>) {}
+    async fn two(_: Args<CompletionRequest>, _: Args<Bounded>) {}
     assert_eq!(refused(beside), SchemaError::Twice);
     assert_eq!(refused(Tool::new("two", two)), SchemaError::Twice);
 }

@@ -5,7 +5,7 @@ use std::{rc::Rc, sync::Arc};
 use actix_mcp_router::{
     Args, Call, Cancelled, ErrorCode, FromCall, FromMiddleware, Http, McpError, Meta, Principal, Session,
     Tool,
-    internal::{DataMap, Origin},
+    internal::{CallContext, DataMap},
 };
 use actix_web::{HttpMessage, HttpRequest, test::TestRequest, web};
 
@@ -17,7 +17,7 @@ async fn text_of(tool: Tool, call: Call) -> String {
 }
 
 fn from_http(request: HttpRequest, data: DataMap) -> Call {
-    call_from(Origin { http: Some(request), ..Origin::detached() }, data, "{}")
+    call_from(CallContext { http: Some(request), ..CallContext::detached() }, data, "{}")
 }
 
 async fn data(text: web::Data<String>) -> String {
@@ -36,7 +36,7 @@ async fn data_is_the_apps_own_before_the_servers() {
     let tool = || Tool::new("data", data);
     assert_eq!(text_of(tool(), from_http(app(), server())).await, "app");
     assert_eq!(text_of(tool(), from_http(bare(), server())).await, "server");
-    assert_eq!(text_of(tool(), call_from(Origin::detached(), server(), "{}")).await, "server");
+    assert_eq!(text_of(tool(), call_from(CallContext::detached(), server(), "{}")).await, "server");
 }
 
 #[tokio::test]
@@ -51,10 +51,10 @@ async fn missing_data_is_named_at_start_and_in_the_log_but_not_to_the_client() {
     assert_eq!(tool.needs().missing(&data), ["alloc::rc::Rc<u8>"]);
     assert!(tool.needs().missing_in(&request, &data).is_empty());
 
-    let mut err = None;
-    let lines = errors_logged(async { err = tool.call(call("{}")).await.err() }).await;
-    let err = err.unwrap();
-    assert_eq!((err.code, err.message.as_ref()), (ErrorCode::INTERNAL_ERROR, "internal error"));
+    let mut error = None;
+    let lines = errors_logged(async { error = tool.call(call("{}")).await.err() }).await;
+    let error = error.unwrap();
+    assert_eq!((error.code, error.message.as_ref()), (ErrorCode::INTERNAL_ERROR, "internal error"));
     assert!(lines[0].contains("alloc::string::String"), "{lines:?}");
 }
 
@@ -74,7 +74,10 @@ async fn data_may_be_a_trait_object() {
     }
     let mut data = DataMap::default();
     data.insert::<dyn Greet>(Arc::new(Hello));
-    assert_eq!(text_of(Tool::new("greet", greet), call_from(Origin::detached(), data, "{}")).await, "hello");
+    assert_eq!(
+        text_of(Tool::new("greet", greet), call_from(CallContext::detached(), data, "{}")).await,
+        "hello"
+    );
 }
 
 #[tokio::test]
@@ -95,8 +98,8 @@ async fn the_http_request_and_what_middleware_left_in_it() {
         http.is_none() && tenant.is_none()
     }
     assert_eq!(text_of(Tool::new("maybe", maybe), call("{}")).await, "true");
-    let err = Arc::new(Tool::new("http", http)).call(call("{}")).await.unwrap_err();
-    assert_eq!(err.message, "internal error");
+    let error = Arc::new(Tool::new("http", http)).call(call("{}")).await.unwrap_err();
+    assert_eq!(error.message, "internal error");
 }
 
 #[tokio::test]
@@ -104,10 +107,10 @@ async fn a_principal_is_required_unless_it_is_optional() {
     async fn who(principal: Principal) -> String {
         principal.name().to_owned()
     }
-    let origin = Origin { principal: Some(Principal::new("ada")), ..Origin::detached() };
-    assert_eq!(text_of(Tool::new("who", who), call_from(origin, DataMap::default(), "{}")).await, "ada");
-    let err = Arc::new(Tool::new("who", who)).call(call("{}")).await.unwrap_err();
-    assert_eq!(err.code, ErrorCode::INVALID_REQUEST);
+    let context = CallContext { principal: Some(Principal::new("ada")), ..CallContext::detached() };
+    assert_eq!(text_of(Tool::new("who", who), call_from(context, DataMap::default(), "{}")).await, "ada");
+    let error = Arc::new(Tool::new("who", who)).call(call("{}")).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::INVALID_REQUEST);
 }
 
 #[tokio::test]
@@ -131,14 +134,14 @@ async fn meta_is_read_by_key() {
     }
     let with = |text: &str| {
         let meta = Some(text.into());
-        Call::new(Origin::detached(), Arc::default(), "meta".into(), None, meta, None)
+        Call::new(CallContext::detached(), Arc::default(), "meta".into(), None, meta, None)
     };
     let tool = || Tool::new("meta", meta);
     assert_eq!(text_of(tool(), with(r#"{"com.example/n":7,"x":{}}"#)).await, "Some(7) None");
     assert_eq!(text_of(tool(), call("{}")).await, "None None");
-    let err = Arc::new(tool()).call(with(r#"{"com.example/n":"x"}"#)).await.unwrap_err();
-    assert_eq!(err.code, ErrorCode::INVALID_PARAMS);
-    assert!(err.message.starts_with("_meta, com.example/n: "), "{}", err.message);
+    let error = Arc::new(tool()).call(with(r#"{"com.example/n":"x"}"#)).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+    assert!(error.message.starts_with("_meta, com.example/n: "), "{}", error.message);
 }
 
 #[tokio::test]
@@ -155,13 +158,13 @@ async fn an_extractor_of_the_authors_decides_who_is_told() {
     // the model, which can do better
     assert_eq!(text_of(Tool::new("t", refuse::<-32602>), call("{}")).await, "the reason");
     // the client
-    let err = Arc::new(Tool::new("t", refuse::<-32042>)).call(call("{}")).await.unwrap_err();
-    assert_eq!((err.code.0, err.message.as_ref()), (-32042, "the reason"));
+    let error = Arc::new(Tool::new("t", refuse::<-32042>)).call(call("{}")).await.unwrap_err();
+    assert_eq!((error.code.0, error.message.as_ref()), (-32042, "the reason"));
     // the log
-    let mut err = None;
+    let mut error = None;
     let tool = Arc::new(Tool::new("t", refuse::<-32603>));
-    let lines = errors_logged(async { err = tool.call(call("{}")).await.err() }).await;
-    assert_eq!(err.unwrap().message, "internal error");
+    let lines = errors_logged(async { error = tool.call(call("{}")).await.err() }).await;
+    assert_eq!(error.unwrap().message, "internal error");
     assert_eq!(lines, [r#"what "the-tool" takes cannot be extracted: the reason"#]);
 }
 

@@ -6,7 +6,7 @@ use std::{cell::RefCell, sync::Arc};
 
 use actix_mcp_router::{
     Call, IntoTool, McpError, Tool, ToolResult,
-    internal::{DataMap, Origin},
+    internal::{CallContext, DataMap},
 };
 use serde_json::{Value, json};
 
@@ -22,11 +22,11 @@ mod whole;
 
 /// A call of no session with these arguments.
 fn call(arguments: &str) -> Call {
-    call_from(Origin::detached(), DataMap::default(), arguments)
+    call_from(CallContext::detached(), DataMap::default(), arguments)
 }
 
-fn call_from(origin: Origin, data: DataMap, arguments: &str) -> Call {
-    Call::new(origin, Arc::new(data), "the-tool".into(), Some(arguments.into()), None, None)
+fn call_from(context: CallContext, data: DataMap, arguments: &str) -> Call {
+    Call::new(context, Arc::new(data), "the-tool".into(), Some(arguments.into()), None, None)
 }
 
 async fn run<M>(tool: impl IntoTool<M>, arguments: &str) -> Result<ToolResult, McpError> {

@@ -185,8 +185,8 @@ async fn an_mcp_error_is_the_protocols_in_every_wrapping() {
     for tool in
         [Tool::new("t", bare), Tool::new("t", boxed), Tool::new("t", boxed_send), Tool::new("t", anyhow)]
     {
-        let err = run(tool, "{}").await.unwrap_err();
-        assert_eq!((err.code.0, err.message.as_ref()), (-32042, "denied"));
+        let error = run(tool, "{}").await.unwrap_err();
+        assert_eq!((error.code.0, error.message.as_ref()), (-32042, "denied"));
     }
 }
 

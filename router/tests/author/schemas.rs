@@ -27,7 +27,7 @@ fn no_inputs_are_a_closed_object() {
 fn numbers_and_options_are_plain_and_in_the_order_of_declaration() {
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]
-    struct Typed {
+    struct CompletionRequest {
         n: u64,
         /// May be absent.
         opt: Option<String>,
@@ -39,7 +39,7 @@ fn numbers_and_options_are_plain_and_in_the_order_of_declaration() {
         b: i8,
     }
     assert_eq!(
-        schema_of::<Typed>(),
+        schema_of::<CompletionRequest>(),
         r#"{"type":"object","properties":{"n":{"type":"integer","minimum":0},"opt":{"type":"string","description":"May be absent."},"any":{},"list":{"type":"array","items":{"type":"integer","minimum":0}},"a":{"type":"number","default":0.0},"b":{"type":"integer","minimum":-128,"maximum":127}},"required":["n","b"]}"#
     );
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{failure, result, text};
 
 #[derive(Deserialize, JsonSchema)]
-struct Typed {
+struct CompletionRequest {
     n: u64,
     any: Value,
     real: f64,
@@ -25,7 +25,7 @@ enum Part {
     Size { of: u16, note: Value },
 }
 
-async fn typed(Args(all): Args<Typed>) -> String {
+async fn typed(Args(all): Args<CompletionRequest>) -> String {
     let parts: Vec<_> = all.list.iter().map(|Part::Size { of, note }| format!("{of} {note}")).collect();
     format!("{} {} {:?} {:?} {:?} {parts:?}", all.n, all.any, all.real, all.ranged, all.text)
 }

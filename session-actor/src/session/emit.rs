@@ -84,7 +84,7 @@ impl SessionActor {
         });
         let Some((id, reader)): Option<(EventId, _)> = sent else { return false };
         // counts from here on: a burst is on its way to the queue before any of it is there
-        let room = reader.sink.budget().try_room(json.len());
+        let room = reader.sink.budget().try_reserve(json.len());
         reader.stream.do_send(Write { id, json: json.clone(), room, droppable: false });
         true
     }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use actix::{Addr, Context, Handler, Message};
 use actix_mcp_router::{
     Cancelled, ErrorCode, QuestionError, Tool,
-    internal::{Bearings, Incoming, Link, Payload, Question, Request, Router, read},
+    internal::{Incoming, Link, Payload, Question, Request, Router, TransportContext, read},
 };
 use bytes::Bytes;
 use tokio::sync::oneshot;
@@ -88,7 +88,14 @@ impl Client {
         let request = self.read(id, method, params);
         let (send, head) = oneshot::channel();
         let reply_to = ReplyTo::Http(HttpReply { head: send, accepts: Accepts::Both });
-        task::serve(&self.session, &self.router, &self.sessions, request, reply_to, Bearings::default());
+        task::serve(
+            &self.session,
+            &self.router,
+            &self.sessions,
+            request,
+            reply_to,
+            TransportContext::default(),
+        );
         head
     }
 
@@ -185,11 +192,11 @@ async fn the_link_of_a_call_that_was_taken_takes_nothing_and_says_so() {
     // of a session that lives: it is the call that has gone
     let link = Arc::new(CallLink::new(Token::spent(1), client.session.downgrade(), room));
     let say = || {
-        link.emit(Bytes::from_static(b"1"), link.try_room(1));
-        link.deliver(Bytes::from_static(b"2"), link.try_room(1));
+        link.emit(Bytes::from_static(b"1"), link.try_reserve(1));
+        link.deliver(Bytes::from_static(b"2"), link.try_reserve(1));
     };
     say();
-    assert!(link.is_live() && link.room(1).await.0.is_some());
+    assert!(link.is_live() && link.reserve(1).await.0.is_some());
     assert_eq!(link.take().count(), 2);
 
     say();
@@ -198,10 +205,10 @@ async fn the_link_of_a_call_that_was_taken_takes_nothing_and_says_so() {
     assert_eq!(link.take().count(), 0, "what still waited is dropped");
     say();
     assert_eq!(link.take().count(), 0);
-    assert!(link.room(1).await.0.is_none());
+    assert!(link.reserve(1).await.0.is_none());
     let question =
         Question { method: "roots/list", params: Bytes::from_static(b"{}"), needs: &[], timeout: None };
-    let mut asked = link.ask(question, link.try_room(2));
+    let mut asked = link.ask(question, link.try_reserve(2));
     // at once: the session is not asked
     assert!(matches!(asked.answer.try_recv(), Ok(Err(QuestionError::Gone))));
 }

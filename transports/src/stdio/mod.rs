@@ -14,7 +14,7 @@ use std::{cell::Cell, convert::Infallible, fmt, future::Future, io, rc::Rc, sync
 use actix::Addr;
 use actix_mcp_router::{
     Eras, ErrorCode, McpError, Peer,
-    internal::{Bearings, Claim, Incoming, Malformed, Payload, Request, Response, jsonrpc},
+    internal::{Incoming, Malformed, Payload, Request, RequestMeta, Response, TransportContext, jsonrpc},
 };
 use actix_mcp_session::{
     budget::ByteBudget,
@@ -228,10 +228,10 @@ impl Reader<'_> {
                         return self.refuse(Malformed::request(request.id, error), batch.cloned());
                     }
                 };
-                let bearings = Bearings { peer, ..Bearings::default() };
+                let context = TransportContext { peer, ..TransportContext::default() };
                 let (router, sessions) = (&self.server.router, &self.server.sessions);
                 let reply_to = batch.map_or(ReplyTo::Pipe, |batch| ReplyTo::Batch(batch.clone()));
-                task::serve(self.session, router, sessions, request, reply_to, bearings);
+                task::serve(self.session, router, sessions, request, reply_to, context);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),
@@ -243,8 +243,8 @@ impl Reader<'_> {
         let router = &self.server.router;
         let claim = match router.eras() {
             Eras::Legacy => None,
-            Eras::Both => Claim::of(&request.params),
-            Eras::Modern => Some(Claim::required(request, router)?),
+            Eras::Both => RequestMeta::of(&request.params),
+            Eras::Modern => Some(RequestMeta::required(request, router)?),
         };
         claim.map(|claim| claim.peer(router).map(Arc::new)).transpose()
     }

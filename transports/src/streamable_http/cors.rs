@@ -14,15 +14,15 @@ use actix_web::{
 use super::{media::is_token, refusal::METHODS};
 
 /// What a client may send.
-const SENT: &str = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
+const ALLOWED_HEADERS: &str = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
 /// What a client may read.
-const READ: &str = "Mcp-Session-Id, WWW-Authenticate";
+const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate";
 /// How long a browser may remember it.
 const MAX_AGE: u32 = 600; // seconds
 
 /// How many headers beside those of the protocol a page may send, and how long their names may be together.
 const ASKED_MAX: usize = 64;
-const ASKED_MAX_BYTES: usize = 4096;
+const MAX_ASKED_BYTES: usize = 4096;
 
 /// Answers OPTIONS. The Origin header has passed the check.
 pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
@@ -37,7 +37,7 @@ pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
 /// name, since a wildcard stands neither for `Authorization` nor for requests with credentials.
 fn allowed_headers(request: &HttpRequest) -> String {
     let headers = request.headers();
-    let mut allowed = SENT.to_owned();
+    let mut allowed = ALLOWED_HEADERS.to_owned();
     let asked = headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).filter(|_| headers.contains_key(ORIGIN));
     let names = asked.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     // `HeaderName` puts a name into lower case, and would take a quote for a part of it
@@ -45,7 +45,7 @@ fn allowed_headers(request: &HttpRequest) -> String {
     let names = names.filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok());
     for name in names.take(ASKED_MAX) {
         let known = allowed.split(", ").any(|known| known == name.as_str());
-        if !known && allowed.len() + name.as_str().len() <= SENT.len() + ASKED_MAX_BYTES {
+        if !known && allowed.len() + name.as_str().len() <= ALLOWED_HEADERS.len() + MAX_ASKED_BYTES {
             allowed.push_str(", ");
             allowed.push_str(name.as_str());
         }
@@ -59,7 +59,7 @@ pub(super) fn allow(mut response: HttpResponse, origin: Option<&HeaderValue>) ->
     headers.append(VARY, HeaderValue::from_name(ORIGIN));
     if let Some(origin) = origin {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
     }
     response
 }

@@ -28,7 +28,7 @@ use std::{cell::Cell, fmt, rc::Rc, sync::atomic::Ordering};
 
 use actix_mcp_router::{
     Principal,
-    internal::{Bearings, ErrorId, era},
+    internal::{ErrorId, TransportContext, era},
 };
 use actix_web::{
     HttpRequest, HttpResponse, Scope,
@@ -129,10 +129,10 @@ impl Endpoint {
         }
     }
 
-    fn bearings(&self, request: &HttpRequest) -> Bearings {
+    fn context(&self, request: &HttpRequest) -> TransportContext {
         let principal = self.principal(request);
         self.warn_of_nobody(request, principal.as_ref());
-        Bearings { peer: None, principal, http: Some(request.clone()) }
+        TransportContext { peer: None, principal, http: Some(request.clone()) }
     }
 
     fn principal(&self, request: &HttpRequest) -> Option<Principal> {

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use actix_mcp_router::{
     McpError, Peer, Revision,
-    internal::{Claim, Feature, Incoming, Malformed, Method, Request, Router, check_version},
+    internal::{Feature, Incoming, Malformed, Method, Request, RequestMeta, Router, check_version},
 };
 use actix_mcp_session::{
     exchange::Exchange,
@@ -46,7 +46,7 @@ impl Endpoint {
             Incoming::Request(message) => {
                 // the header first: what it says needs no look into the body
                 (names_modern(request) && Method::of(&message.method) != Some(Method::Initialize))
-                    || Claim::of(&message.params).is_some()
+                    || RequestMeta::of(&message.params).is_some()
             }
             Incoming::Notification(_) | Incoming::Response(_) => names_modern(request),
         }
@@ -80,8 +80,8 @@ impl Endpoint {
         .map_err(|refused| Box::new(refused.of(Some(&id))))?;
         let silence = self.silence(request, &message);
         let (sessions, router, limits) = (&self.server.sessions, &self.server.router, &self.server.limits);
-        let bearings = self.bearings(request);
-        let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, bearings)
+        let context = self.context(request);
+        let exchange = Exchange::new(sessions, router, limits, message, Arc::new(peer), accepts, context)
             .map_err(|full| Refusal::full(full).of(Some(&id)))?;
         let head = if accepts == Accepts::Json && request.version() == Version::HTTP_2 {
             let mut head = Box::pin(exchange.head());
@@ -125,7 +125,7 @@ impl Endpoint {
     fn check(&self, request: &HttpRequest, message: &Request) -> Result<Peer, Refused> {
         let refuse = |error| Box::new(Refusal::modern(error, &message.id));
         let router = &self.server.router;
-        let claim = Claim::required(message, router).map_err(refuse)?;
+        let claim = RequestMeta::required(message, router).map_err(refuse)?;
         let version = claim.version().map_err(refuse)?;
         let field = |name: &str| headers::field(request, name);
         check_version(field("MCP-Protocol-Version"), &version).map_err(refuse)?;
@@ -149,7 +149,7 @@ pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(),
 /// Why a request cannot be a member of a session's batch, if it speaks for itself.
 // as on a pipe: no revision without sessions has batches
 pub(super) fn refuse_member(router: &Router, message: &Request) -> Option<Malformed> {
-    let claims = router.eras().serve_modern() && Claim::of(&message.params).is_some();
+    let claims = router.eras().serve_modern() && RequestMeta::of(&message.params).is_some();
     claims.then(|| {
         let error = McpError::invalid_request("a request that names its version cannot be part of a batch");
         Malformed::request(message.id.clone(), error)

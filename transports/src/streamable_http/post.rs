@@ -146,7 +146,7 @@ impl Endpoint {
         reply_to: ReplyTo,
     ) {
         let (router, sessions) = (&self.server.router, &self.server.sessions);
-        task::serve(session, router, sessions, message, reply_to, self.bearings(request));
+        task::serve(session, router, sessions, message, reply_to, self.context(request));
     }
 
     /// Opens a session, or refuses to open the one there is a second time.

@@ -55,7 +55,7 @@ impl Form {
 
     /// Reads a schema that an author wrote, to see that it is a form; it is sent as it is.
     pub(crate) fn written(schema: &RawValue) -> Result<Self, Unfit> {
-        let schema: Value = serde_json::from_str(schema.get()).map_err(|err| whole(&err.to_string()))?;
+        let schema: Value = serde_json::from_str(schema.get()).map_err(|error| whole(&error.to_string()))?;
         let Value::Object(mut root) = schema else { return Err(whole("it is no object")) };
         if root.get("type").is_none_or(|kind| kind != "object") {
             return Err(whole("its type is not `object`"));
@@ -115,7 +115,7 @@ impl Form {
         if !self.required.is_empty() {
             root["required"] = json!(self.required);
         }
-        to_raw_value(&root).map(Some).map_err(|err| whole(&err.to_string()))
+        to_raw_value(&root).map(Some).map_err(|error| whole(&error.to_string()))
     }
 
     /// Checks the content of an answer against the schema that was sent.

@@ -1,4 +1,4 @@
-//! Asking the user to fill in a form.
+//! OpenQuestion the user to fill in a form.
 
 mod choice;
 mod field;
@@ -28,7 +28,7 @@ use self::{
     form::{Form, Stands},
 };
 use crate::{
-    ask::question::{self, Asker, Asks},
+    ask::question::{self, Asker, NewQuestion},
     call::{
         lazy::{Lazy, Start},
         question_error::QuestionError,
@@ -154,7 +154,7 @@ impl<T: DeserializeOwned> Elicit<T> {
         self
     }
 
-    /// Asks with this schema instead of `T`'s own, sent as it is written. The answer still has to parse into `T`.
+    /// NewQuestion with this schema instead of `T`'s own, sent as it is written. The answer still has to parse into `T`.
     pub fn schema(mut self, schema: impl Serialize) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.schema = Source::written(&schema);
@@ -206,7 +206,7 @@ impl Parts {
                 log::error!("a question cannot be asked: {error}");
             }
         })?;
-        let asks = Asks {
+        let asks = NewQuestion {
             method: "elicitation/create",
             params: ready.params.clone(),
             needs: NEEDS,
@@ -229,7 +229,7 @@ impl Source {
     }
 
     pub(crate) fn written(schema: &impl Serialize) -> Self {
-        Self::Written(to_raw_value(schema).map_err(|err| err.to_string()))
+        Self::Written(to_raw_value(schema).map_err(|error| error.to_string()))
     }
 
     /// The question as a revision has it.
@@ -237,7 +237,7 @@ impl Source {
         let (form, schema) = self.form(revision)?;
         let params = Params { message, requested_schema: &schema };
         let params =
-            question::encode(&params).map_err(|err| Unfit::new("requestedSchema", err.to_string()))?;
+            question::encode(&params).map_err(|error| Unfit::new("requestedSchema", error.to_string()))?;
         Ok(Ready { form, schema, params })
     }
 

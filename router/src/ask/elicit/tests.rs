@@ -164,8 +164,8 @@ async fn a_choice_of_several_is_unsupported_where_the_revision_has_none() {
     struct Form {
         sizes: Vec<Size>,
     }
-    let err = asked_for::<Form>(V2025_06_18).unwrap_err();
-    assert!(matches!(err, QuestionError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
+    let error = asked_for::<Form>(V2025_06_18).unwrap_err();
+    assert!(matches!(error, QuestionError::Unsupported(ClientCapability::ElicitationForm)), "{error}");
 }
 
 #[tokio::test]
@@ -178,8 +178,8 @@ async fn what_no_form_can_ask_for_names_the_property() {
                 fine: String,
                 it: $kind,
             }
-            let err = asked_for::<Form>(V2025_11_25).unwrap_err();
-            assert!(matches!(&err, QuestionError::Malformed { field, .. } if field == $property), "{err}");
+            let error = asked_for::<Form>(V2025_11_25).unwrap_err();
+            assert!(matches!(&error, QuestionError::Malformed { field, .. } if field == $property), "{error}");
         })*};
     }
     refused! {
@@ -192,13 +192,13 @@ async fn what_no_form_can_ask_for_names_the_property() {
         #[schemars(extend("exclusiveMinimum" = 0))]
         above: i32,
     }
-    let err = asked_for::<Exclusive>(V2025_11_25).unwrap_err();
+    let error = asked_for::<Exclusive>(V2025_11_25).unwrap_err();
     assert_eq!(
-        err.to_string(),
+        error.to_string(),
         "the question cannot be sent: `above`: `exclusiveMinimum` is no part of a form"
     );
-    for err in [asked_for::<String>(V2025_11_25), asked_for::<Vec<Booking>>(V2025_11_25)] {
-        assert!(matches!(err, Err(QuestionError::Malformed { field, .. }) if field == "requestedSchema"));
+    for error in [asked_for::<String>(V2025_11_25), asked_for::<Vec<Booking>>(V2025_11_25)] {
+        assert!(matches!(error, Err(QuestionError::Malformed { field, .. }) if field == "requestedSchema"));
     }
 }
 
@@ -224,12 +224,12 @@ async fn a_written_schema_newer_than_the_session_is_unsupported_and_not_sent() {
     for field in [titled, many, titled_many] {
         let schema = json!({ "type": "object", "properties": { "it": field } });
         let (fake, client) = session(V2025_06_18);
-        let err = client
+        let error = client
             .elicit_with::<Value>("?", &schema)
             .now_or_never()
             .expect("nothing to wait for")
             .unwrap_err();
-        assert!(matches!(err, QuestionError::Unsupported(ClientCapability::ElicitationForm)), "{err}");
+        assert!(matches!(error, QuestionError::Unsupported(ClientCapability::ElicitationForm)), "{error}");
         assert!(fake.asked().is_empty());
         let (fake, client) = session(V2025_11_25);
         assert!(client.elicit_with::<Value>("?", &schema).now_or_never().is_none());
@@ -269,12 +269,12 @@ async fn a_written_schema_outside_the_subset_names_the_property() {
     ];
     for (schema, at) in cases {
         let (fake, client) = session(V2025_11_25);
-        let err = client
+        let error = client
             .elicit_with::<Value>("?", &schema)
             .now_or_never()
             .expect("nothing to wait for")
             .unwrap_err();
-        assert!(matches!(&err, QuestionError::Malformed { field, .. } if field == at), "{schema}: {err}");
+        assert!(matches!(&error, QuestionError::Malformed { field, .. } if field == at), "{schema}: {error}");
         assert!(fake.asked().is_empty());
     }
 }
@@ -297,10 +297,10 @@ async fn an_answer_that_does_not_fit_names_the_field_and_does_not_repeat_it() {
     for (answer, at) in cases {
         let (fake, client) = session(V2025_11_25);
         fake.will_answer(answer);
-        let err = client.elicit::<Booking>("?").await.unwrap_err();
-        assert!(matches!(&err, QuestionError::Invalid { field, .. } if field == at), "{answer}: {err}");
-        assert!(!err.to_string().contains("7731"), "{err}");
-        assert!(!err.to_string().contains(" at line "), "{err}");
+        let error = client.elicit::<Booking>("?").await.unwrap_err();
+        assert!(matches!(&error, QuestionError::Invalid { field, .. } if field == at), "{answer}: {error}");
+        assert!(!error.to_string().contains("7731"), "{error}");
+        assert!(!error.to_string().contains(" at line "), "{error}");
     }
 }
 
@@ -318,8 +318,8 @@ async fn an_integer_may_be_written_with_a_fraction_of_zero() {
         assert_eq!((two.n, two.x), (2, x.parse().unwrap()));
     }
     fake.will_answer(r#"{"action":"accept","content":{"n":2.5,"x":1}}"#);
-    let err = client.elicit::<Two>("?").await.unwrap_err();
-    assert!(err.to_string().contains("`n`"), "{err}");
+    let error = client.elicit::<Two>("?").await.unwrap_err();
+    assert!(error.to_string().contains("`n`"), "{error}");
 }
 
 // C94
@@ -364,8 +364,8 @@ async fn an_answer_that_fits_the_form_and_not_the_type_names_the_field() {
     }
     let (fake, client) = session(V2025_11_25);
     fake.will_answer(r#"{"action":"accept","content":{"n":3}}"#);
-    let err = client.elicit::<Even>("?").await.unwrap_err();
-    assert_eq!(err.to_string(), "the client's answer does not fit: `n`: it is odd");
+    let error = client.elicit::<Even>("?").await.unwrap_err();
+    assert_eq!(error.to_string(), "the client's answer does not fit: `n`: it is odd");
 }
 
 #[tokio::test]
@@ -396,7 +396,7 @@ async fn what_the_user_did_and_what_went_wrong_are_told_apart() {
     assert!(matches!(ask().await, Err(QuestionError::Declined)));
     assert!(matches!(ask().await, Err(QuestionError::Cancelled)));
     assert!(matches!(ask().await, Err(QuestionError::TimedOut)));
-    assert!(matches!(ask().await, Err(QuestionError::Refused(err)) if err.code.0 == -32601));
+    assert!(matches!(ask().await, Err(QuestionError::Refused(error)) if error.code.0 == -32601));
     assert!(matches!(ask().await, Err(QuestionError::Unsupported(_))));
     assert_eq!(fake.withdrawn(), 0);
     assert_eq!(String::from(QuestionError::Declined), "the user declined");
@@ -408,8 +408,8 @@ async fn a_client_that_cannot_be_asked_is_not() {
         let fake = Fake::with_room(revision, ClientCapabilities { elicitation_form: form, ..ALL }, 0);
         let client = Client::new(&fake.call(None));
         assert!(!client.supports(ClientCapability::ElicitationForm));
-        let err = client.elicit::<Booking>("?").now_or_never().expect("nothing to wait for").unwrap_err();
-        assert!(matches!(err, QuestionError::Unsupported(ClientCapability::ElicitationForm)));
+        let error = client.elicit::<Booking>("?").now_or_never().expect("nothing to wait for").unwrap_err();
+        assert!(matches!(error, QuestionError::Unsupported(ClientCapability::ElicitationForm)));
         assert!(fake.asked().is_empty());
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::Answer;
 use crate::{
-    ask::question::{self, Asker, Asks},
+    ask::question::{self, Asker, NewQuestion},
     call::lazy::{Lazy, Start},
     call::question_error::QuestionError,
     wire::{
@@ -122,7 +122,7 @@ impl Parts {
         let Self { asker, message, url, id, timeout, key } = self;
         asker.require(NEEDS)?;
         let params = params(&message, &url, &id, asker.peer.revision)?;
-        let asks = Asks {
+        let asks = NewQuestion {
             method: "elicitation/create",
             params,
             needs: NEEDS,

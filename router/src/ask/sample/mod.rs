@@ -1,4 +1,4 @@
-//! Asking the client's model for a completion.
+//! OpenQuestion the client's model for a completion.
 
 mod message;
 mod request;
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 
 use crate::{
-    ask::question::{self, Asker, Asks},
+    ask::question::{self, Asker, NewQuestion},
     call::{
         lazy::{Lazy, Start},
         question_error::QuestionError,
@@ -87,7 +87,7 @@ impl Parts {
         asker.require(needs)?;
         let params = params(request, &asker.peer)?;
         let (method, key) = ("sampling/createMessage", key.as_deref());
-        let told = asker.ask(Asks { method, params, needs, timeout, key, about: method }).await?;
+        let told = asker.ask(NewQuestion { method, params, needs, timeout, key, about: method }).await?;
         match read(&told.json) {
             Ok(result) => Ok(result),
             Err(misfit) => Err(asker.misfit(&told, misfit).await),

@@ -52,10 +52,10 @@ pub struct SamplingRequest {
     /// What the model's provider is to be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Tools the model may use. Needs `sampling.tools`, from 2025-11-25 on.
+    /// Tools the model may use. Requirements `sampling.tools`, from 2025-11-25 on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
-    /// How it may use them. Needs `sampling.tools`, from 2025-11-25 on.
+    /// How it may use them. Requirements `sampling.tools`, from 2025-11-25 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
 }
@@ -182,7 +182,7 @@ impl SamplingRequest {
         self
     }
 
-    /// Asks for the context of servers.
+    /// NewQuestion for the context of servers.
     #[must_use]
     pub fn include_context(mut self, context: IncludeContext) -> Self {
         self.include_context = Some(context);

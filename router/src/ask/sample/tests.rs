@@ -131,8 +131,8 @@ async fn tools_go_to_clients_that_declared_them_and_to_no_other() {
             [request.clone(), history.clone(), SamplingRequest::text("q").tool_choice(ToolChoice::None)]
         {
             let (fake, client) = session(revision, capabilities.clone());
-            let err = client.sample(request).now_or_never().expect("nothing to wait for").unwrap_err();
-            assert!(matches!(err, QuestionError::Unsupported(ClientCapability::SamplingTools)), "{err}");
+            let error = client.sample(request).now_or_never().expect("nothing to wait for").unwrap_err();
+            assert!(matches!(error, QuestionError::Unsupported(ClientCapability::SamplingTools)), "{error}");
             assert!(fake.asked().is_empty());
         }
     }
@@ -206,10 +206,10 @@ async fn a_completion_that_does_not_fit_names_the_member() {
     for (answer, at) in cases {
         let (fake, client) = session(V2025_11_25, ALL);
         fake.will_answer(answer);
-        let err = client.sample(SamplingRequest::text("q")).await.unwrap_err();
+        let error = client.sample(SamplingRequest::text("q")).await.unwrap_err();
         assert!(
-            matches!(&err, QuestionError::Invalid { field, .. } if field.starts_with(at)),
-            "{answer}: {err:?}"
+            matches!(&error, QuestionError::Invalid { field, .. } if field.starts_with(at)),
+            "{answer}: {error:?}"
         );
     }
 }
@@ -221,13 +221,13 @@ async fn what_went_wrong_is_told_and_a_dropped_request_taken_back() {
     fake.will_fail(QuestionError::Refused(McpError::new(crate::wire::error::ErrorCode(-1), "User rejected")));
     let sample = || client.sample(SamplingRequest::text("q")).timeout(Duration::from_secs(3));
     assert!(matches!(sample().await, Err(QuestionError::TimedOut)));
-    assert!(matches!(sample().await, Err(QuestionError::Refused(err)) if err.code.0 == -1));
+    assert!(matches!(sample().await, Err(QuestionError::Refused(error)) if error.code.0 == -1));
     assert!(sample().now_or_never().is_none());
     assert_eq!(fake.withdrawn(), 1);
     assert_eq!(fake.asked()[0].timeout, Some(Duration::from_secs(3)));
     let (fake, client) = session(V2025_11_25, ClientCapabilities { sampling: false, ..ALL });
-    let err = client.sample(SamplingRequest::text("q")).await.unwrap_err();
-    assert!(matches!(err, QuestionError::Unsupported(ClientCapability::Sampling)));
+    let error = client.sample(SamplingRequest::text("q")).await.unwrap_err();
+    assert!(matches!(error, QuestionError::Unsupported(ClientCapability::Sampling)));
     assert!(fake.asked().is_empty());
 }
 

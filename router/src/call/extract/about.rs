@@ -20,17 +20,17 @@ use crate::{
 
 /// Collects what a handler's extractors need: arguments, and values that the application must provide.
 #[derive(Debug)]
-pub struct About {
+pub struct HandlerSpec {
     /// One for all arguments, so that they share their `$defs`.
     generator: SchemaGenerator,
     arguments: Arguments,
     /// Whether the type that takes all arguments refuses members that it does not know.
     is_closed: bool,
-    /// Asks the one type that takes all arguments for its members.
+    /// NewQuestion the one type that takes all arguments for its members.
     ask: Option<Ask>,
     /// Whether the handler can do without its arguments.
     optional: bool,
-    needs: Needs,
+    needs: Requirements,
     /// The first mistake that types do not show.
     mistake: Option<SchemaError>,
 }
@@ -49,7 +49,7 @@ enum Arguments {
 
 /// The values a handler needs from its application, by type.
 #[derive(Clone, Debug, Default)]
-pub struct Needs {
+pub struct Requirements {
     data: Vec<Need>,
     logs: bool,
 }
@@ -61,7 +61,7 @@ struct Need {
     in_app: fn(&HttpRequest) -> bool,
 }
 
-impl About {
+impl HandlerSpec {
     /// What this extractor, or tuple of extractors, needs.
     #[must_use]
     pub fn of<A: FromCall>() -> Self {
@@ -77,7 +77,7 @@ impl About {
             is_closed: false,
             ask: None,
             optional: false,
-            needs: Needs::default(),
+            needs: Requirements::default(),
             mistake: None,
         }
     }
@@ -161,7 +161,7 @@ impl About {
     /// # Errors
     ///
     /// Those of [`finish`](Self::finish).
-    pub(crate) fn takes(self) -> (Result<Option<Takes>, SchemaError>, Needs) {
+    pub(crate) fn takes(self) -> (Result<Option<Takes>, SchemaError>, Requirements) {
         let (ask, optional) = (self.ask, self.optional);
         let nothing = optional || matches!(self.arguments, Arguments::None);
         let (schema, needs) = self.finish();
@@ -173,7 +173,7 @@ impl About {
     /// # Errors
     ///
     /// [`SchemaError::Header`] for a header on what is no argument that can be repeated, [`SchemaError::Twice`] if more than one parameter takes all arguments, or one does beside plain ones.
-    pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Needs) {
+    pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Requirements) {
         if let Some(mistake) = self.mistake {
             return (Err(mistake), self.needs);
         }
@@ -189,7 +189,7 @@ impl About {
     }
 }
 
-impl Needs {
+impl Requirements {
     /// The types of `web::Data` that the server does not have: over stdio these are missing, at start.
     #[must_use]
     pub fn missing(&self, server: &DataMap) -> Vec<&'static str> {

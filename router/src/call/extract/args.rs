@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall, whole},
+        extract::{FromCall, HandlerSpec, whole},
     },
     schema,
     wire::error::McpError,
@@ -64,16 +64,16 @@ pub trait Arguments: DeserializeOwned + JsonSchema + 'static {}
 impl<T: DeserializeOwned + JsonSchema + 'static> Arguments for T {}
 
 impl<T: Arguments> FromCall for Args<T> {
-    fn describe(about: &mut About) {
-        about.whole::<T>();
+    fn describe(spec: &mut HandlerSpec) {
+        spec.whole::<T>();
     }
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let text = call.arguments();
         // `()` is read from null; members are for the schema to refuse
-        let unit = |err| match of_nothing() {
+        let unit = |error| match of_nothing() {
             Some(unit) if text.trim_start().starts_with('{') && schema::is_unit::<T>() => Ok(unit),
-            _ => Err(err),
+            _ => Err(error),
         };
         ready(parse(text, "").or_else(unit).map(Self))
     }
@@ -91,27 +91,27 @@ fn parse<T: DeserializeOwned>(text: &str, name: &str) -> Result<T, McpError> {
 
 fn with_path<'de, T: Deserialize<'de>>(text: &'de str, name: &str) -> Result<T, McpError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|err| refused(&err, name))?;
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| refused(&error, name))?;
     // serde_json reads `5.5` as a u128 up to its point
-    deserializer.end().map_err(|err| bad(name, &sentence(&err)))?;
+    deserializer.end().map_err(|error| bad(name, &sentence(&error)))?;
     Ok(value)
 }
 
-fn refused(err: &serde_path_to_error::Error<serde_json::Error>, name: &str) -> McpError {
-    let path = err.path().to_string();
+fn refused(error: &serde_path_to_error::Error<serde_json::Error>, name: &str) -> McpError {
+    let path = error.path().to_string();
     let path = match (name, path.as_str()) {
         (name, "." | "?") => name.to_owned(),
         ("", path) => path.to_owned(),
         (name, path) if path.starts_with('[') => format!("{name}{path}"),
         (name, path) => format!("{name}.{path}"),
     };
-    bad(&path, &sentence(err.inner()))
+    bad(&path, &sentence(error.inner()))
 }
 
 /// serde_json's own words, without the place in a text that the model has never seen as text, and not endless.
-fn sentence(err: &serde_json::Error) -> String {
-    let text = err.to_string();
-    let place = format!(" at line {} column {}", err.line(), err.column());
+fn sentence(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
     cut(text.strip_suffix(&place).unwrap_or(&text))
 }
 

@@ -12,7 +12,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-use crate::call::catch_panic::contain;
+use crate::call::catch_panic::catch_panic;
 
 /// What a type says when it is read.
 #[derive(Debug, Default)]
@@ -23,18 +23,18 @@ pub(crate) struct Said {
     pub(crate) is_closed: bool,
 }
 
-/// Asks a type. What the author wrote to read it runs here, and may panic.
+/// NewQuestion a type. What the author wrote to read it runs here, and may panic.
 pub(crate) type Ask = fn() -> Said;
 
 /// The [`Ask`] of a type.
 pub(crate) fn ask<T: DeserializeOwned>() -> Said {
     let mut names = None;
-    let read = contain("reading the names of arguments", || T::deserialize(Asked(&mut names)).map(drop));
+    let read = catch_panic("reading the names of arguments", || T::deserialize(Asked(&mut names)).map(drop));
     // serde refuses the first member that it does not know before it misses any.
     match read {
         Err(_) => Said::default(),
         Ok(read) => {
-            let is_closed = read.is_err_and(|err| err.to_string().starts_with("unknown field"));
+            let is_closed = read.is_err_and(|error| error.to_string().starts_with("unknown field"));
             Said { names, is_closed }
         }
     }
@@ -130,10 +130,10 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use crate::call::extract::{About, Args, FromCall};
+    use crate::call::extract::{Args, FromCall, HandlerSpec};
 
     fn unmatched<A: FromCall>(variables: &[&str]) -> Option<Unmatched> {
-        About::of::<A>().takes().0.unwrap()?.unmatched(variables)
+        HandlerSpec::of::<A>().takes().0.unwrap()?.unmatched(variables)
     }
 
     #[derive(Deserialize, JsonSchema)]

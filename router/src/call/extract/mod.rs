@@ -19,7 +19,7 @@ mod trace;
 mod web;
 mod whole;
 
-pub use about::{About, Needs};
+pub use about::{HandlerSpec, Requirements};
 pub use args::{Args, Arguments};
 pub(crate) use args::{Fields, argument, bad, cut, of_nothing};
 pub(crate) use members::{Takes, Unmatched};
@@ -54,7 +54,7 @@ pub(crate) use whole::rewritten;
     note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, `Handle`, `Uri`, an `Option` or a tuple of them, and types of your own that implement `FromCall`",
     note = "`FromMiddleware<T>` takes the place of `web::ReqData<T>`, and `Http` that of `HttpRequest`",
     note = "an argument of a tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`",
-    note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `Typed`"
+    note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `CompletionRequest`"
 )]
 pub trait FromCall: Sized + 'static {
     /// Says, when the handler is registered, what this extractor will need. One that takes others inside passes on what they
@@ -62,8 +62,8 @@ pub trait FromCall: Sized + 'static {
     ///
     /// By default it needs nothing, and may log, since it could take a [`Log`](crate::call::log::Log) from the call: the server then
     /// declares the capability `logging`. An extractor that does not log says so by an empty `describe`.
-    fn describe(about: &mut About) {
-        about.logs();
+    fn describe(spec: &mut HandlerSpec) {
+        spec.logs();
     }
 
     /// Takes the value from the call.
@@ -78,8 +78,8 @@ pub trait FromCall: Sized + 'static {
 
 /// `None` where the value cannot be extracted, for whatever reason.
 impl<T: FromCall> FromCall for Option<T> {
-    fn describe(about: &mut About) {
-        about.optional(T::describe);
+    fn describe(spec: &mut HandlerSpec) {
+        spec.optional(T::describe);
     }
 
     async fn from_call(call: &Call) -> Result<Self, McpError> {
@@ -89,7 +89,7 @@ impl<T: FromCall> FromCall for Option<T> {
 
 /// Gives the call a grace when it is cancelled.
 impl FromCall for Cancelled {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         call.cancelled().listen();
@@ -98,11 +98,11 @@ impl FromCall for Cancelled {
 }
 
 /// What the client is told of an extractor's error: the text of an internal one stays in the log.
-pub(crate) fn told(call: &Call, err: McpError) -> McpError {
-    if err.code != ErrorCode::INTERNAL_ERROR {
-        return err;
+pub(crate) fn to_client_error(call: &Call, error: McpError) -> McpError {
+    if error.code != ErrorCode::INTERNAL_ERROR {
+        return error;
     }
-    log::error!("what {} takes cannot be extracted: {}", Shown(call.target()), err.message);
+    log::error!("what {} takes cannot be extracted: {}", Shown(call.target()), error.message);
     McpError::internal()
 }
 
@@ -111,8 +111,8 @@ macro_rules! tuple {
         /// Extracted one after the other.
         impl<$($param: FromCall,)*> FromCall for ($($param,)*) {
             #[allow(unused_variables, reason = "the empty tuple needs nothing")]
-            fn describe(about: &mut About) {
-                $($param::describe(about);)*
+            fn describe(spec: &mut HandlerSpec) {
+                $($param::describe(spec);)*
             }
 
             #[allow(

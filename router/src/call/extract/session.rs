@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall, args::cut, whole},
+        extract::{FromCall, HandlerSpec, args::cut, whole},
     },
     wire::{
         era::Revision,
@@ -66,13 +66,14 @@ impl Session {
     // MCP 2026-07-28 basic/versioning, Extension Negotiation
     pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, McpError> {
         let Some(settings) = self.0.extension(id) else { return Ok(None) };
-        let wrong = |err| McpError::invalid_params(cut(&format!("settings of the extension {id}: {err}")));
+        let wrong =
+            |error| McpError::invalid_params(cut(&format!("settings of the extension {id}: {error}")));
         whole::read(&settings).map(Some).map_err(wrong)
     }
 }
 
 impl FromCall for Session {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self(call.peer().clone())))
@@ -81,7 +82,7 @@ impl FromCall for Session {
 
 /// Refuses a call that acts for nobody with -32600; take an `Option<Principal>` to serve it.
 impl FromCall for Principal {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let principal = call.principal().cloned();
@@ -107,7 +108,8 @@ impl Meta {
     ///
     /// -32602 if it is there and is no `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, McpError> {
-        let wrong = |err: serde_json::Error| McpError::invalid_params(cut(&format!("_meta, {key}: {err}")));
+        let wrong =
+            |error: serde_json::Error| McpError::invalid_params(cut(&format!("_meta, {key}: {error}")));
         let Some(text) = &self.0 else { return Ok(None) };
         let members: std::collections::HashMap<String, &RawValue> =
             serde_json::from_str(text).map_err(wrong)?;
@@ -122,7 +124,7 @@ impl Meta {
 }
 
 impl FromCall for Meta {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Self::of(call)))

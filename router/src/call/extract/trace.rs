@@ -5,7 +5,7 @@ use std::future::{Future, ready};
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall, Meta},
+        extract::{FromCall, HandlerSpec, Meta},
     },
     wire::error::McpError,
 };
@@ -69,7 +69,7 @@ impl Meta {
 }
 
 impl FromCall for TraceContext {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         ready(Ok(Meta::of(call).trace()))

@@ -16,7 +16,7 @@ use actix_web::{
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
     },
     wire::error::{ErrorCode, McpError},
 };
@@ -29,8 +29,8 @@ fn lacks(what: String) -> McpError {
 /// The app's own data, innermost scope first, as in actix-web; else what was given to the server, which is all there is
 /// over stdio.
 impl<T: ?Sized + 'static> FromCall for web::Data<T> {
-    fn describe(about: &mut About) {
-        about.data::<T>();
+    fn describe(spec: &mut HandlerSpec) {
+        spec.data::<T>();
     }
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
@@ -81,7 +81,7 @@ impl Http {
 }
 
 impl FromCall for Http {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let request = call.http().cloned().map(Self);
@@ -94,7 +94,7 @@ impl FromCall for Http {
 pub struct FromMiddleware<T>(pub T);
 
 impl<T: Clone + 'static> FromCall for FromMiddleware<T> {
-    fn describe(_: &mut About) {}
+    fn describe(_: &mut HandlerSpec) {}
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let value = call.http().and_then(|request| request.extensions().get::<T>().cloned());

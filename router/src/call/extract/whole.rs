@@ -40,7 +40,7 @@ pub(crate) fn rewritten<T: DeserializeOwned>(text: &str) -> Option<String> {
 
 /// Reads what is not an argument and yet a client's value, such as a member of `_meta`.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-    let again = |err| rewritten::<T>(text).map_or(Err(err), |text| serde_json::from_str(&text));
+    let again = |error| rewritten::<T>(text).map_or(Err(error), |text| serde_json::from_str(&text));
     serde_json::from_str(text).or_else(again)
 }
 

@@ -16,14 +16,14 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).or_else(|_| {
         let rewritten = rewritten::<T>(text);
         let mut json = Json::from_str(rewritten.as_deref().unwrap_or(text));
-        let value = serde_path_to_error::deserialize(&mut json).map_err(|err| err.to_string())?;
-        json.end().map_err(|err| err.to_string())?;
+        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| error.to_string())?;
+        json.end().map_err(|error| error.to_string())?;
         Ok(value)
     })
 }
 
 fn good<T: DeserializeOwned>(text: &str) -> T {
-    read(text).unwrap_or_else(|err| panic!("{text}: {err}"))
+    read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 macro_rules! every_width {

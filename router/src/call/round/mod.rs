@@ -74,13 +74,13 @@ struct State {
 #[derive(Debug)]
 struct Open {
     nth: u64,
-    asking: Asking,
+    asking: OpenQuestion,
     _asker: oneshot::Sender<Infallible>,
 }
 
 /// A question as the client gets it.
 #[derive(Clone, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct OpenQuestion {
     pub(crate) key: String,
     pub(crate) method: &'static str,
     pub(crate) params: Bytes,
@@ -91,7 +91,7 @@ pub(crate) struct Asking {
 /// A question by hand, ready for a client.
 #[derive(Debug)]
 pub(crate) struct Written {
-    pub(crate) asking: Asking,
+    pub(crate) asking: OpenQuestion,
     pub(crate) needs: &'static [ClientCapability],
 }
 
@@ -126,7 +126,7 @@ impl From<Misfit> for QuestionError {
 /// What a round ended with.
 #[derive(Debug)]
 pub(crate) struct End {
-    pub(crate) questions: Vec<Asking>,
+    pub(crate) questions: Vec<OpenQuestion>,
     pub(crate) by_hand: Option<ByHand>,
     pub(crate) memory: Memory,
 }
@@ -177,7 +177,7 @@ impl Round {
             let (asker, end) = oneshot::channel();
             let nth = state.next;
             state.next += 1;
-            let asking = Asking { key, method, params, about: about.to_owned() };
+            let asking = OpenQuestion { key, method, params, about: about.to_owned() };
             state.open.push(Open { nth, asking, _asker: asker });
             (nth, end)
         };

@@ -21,8 +21,8 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::{
     ask::{client::Client, sample::SamplingRequest},
-    call::{Origin, extract::Args, question_error::QuestionError},
-    catalog::{completion::Typed, prompt::Prompt, resource::Resource, tool::Tool},
+    call::{CallContext, extract::Args, question_error::QuestionError},
+    catalog::{completion::CompletionRequest, prompt::Prompt, resource::Resource, tool::Tool},
     fake::{ALL, Fake},
     serve::router::Router,
     wire::{
@@ -46,7 +46,7 @@ struct Name {
 #[derive(Clone, Debug, PartialEq)]
 enum Turn {
     Complete(Value),
-    Asks { requests: Map<String, Value>, state: String },
+    NewQuestion { requests: Map<String, Value>, state: String },
     Refused(i64, String),
 }
 
@@ -54,7 +54,7 @@ impl Turn {
     #[track_caller]
     fn asks(self) -> (Map<String, Value>, String) {
         let shown = format!("{self:?}");
-        let Self::Asks { requests, state } = self else { panic!("no questions: {shown}") };
+        let Self::NewQuestion { requests, state } = self else { panic!("no questions: {shown}") };
         (requests, state)
     }
 
@@ -128,14 +128,14 @@ impl Chat {
     fn dispatch_raw(&self, params: Parameters) -> impl Future<Output = Turn> + use<> {
         let request = Request { id: RequestId::from(7_i64), method: self.method.into(), params };
         let call = self.client.call(None);
-        let origin = Origin {
+        let context = CallContext {
             peer: call.peer().clone(),
             link: self.client.clone(),
             cancelled: Default::default(),
             principal: self.principal.map(Principal::new),
             http: None,
         };
-        self.router.dispatch(request, origin).map(|reply| {
+        self.router.dispatch(request, context).map(|reply| {
             let mut json: Value = serde_json::from_slice(&reply.json).unwrap();
             if let Some(error) = json.get("error") {
                 assert_eq!(error["code"].as_i64(), reply.code.map(|code| code.0));
@@ -150,7 +150,7 @@ impl Chat {
             assert!(result["_meta"].is_object() && result.get("ttlMs").is_none(), "{result}");
             let state = result["requestState"].as_str().unwrap().to_owned();
             let requests = result["inputRequests"].as_object().cloned().unwrap_or_default();
-            Turn::Asks { requests, state }
+            Turn::NewQuestion { requests, state }
         })
     }
 
@@ -176,7 +176,7 @@ impl Chat {
     fn talk(&self) -> (Vec<Vec<String>>, Turn) {
         let mut rounds = Vec::new();
         let mut turn = self.first();
-        while let Turn::Asks { requests, state } = turn {
+        while let Turn::NewQuestion { requests, state } = turn {
             let message = |asked: &Value| asked["params"]["message"].as_str().unwrap().to_owned();
             let answers: Map<_, _> =
                 requests.iter().map(|(key, asked)| (key.clone(), named(&message(asked)))).collect();
@@ -893,7 +893,7 @@ fn a_completer_cannot_ask() {
     let told = seen.clone();
     let router = router(|router| {
         let prompt = Prompt::new("p", async || "x").argument("a", "");
-        router.prompt(prompt.complete("a", move |client: Client, _: Typed| {
+        router.prompt(prompt.complete("a", move |client: Client, _: CompletionRequest| {
             let told = told.clone();
             async move {
                 let asked = client.elicit::<Name>("who?").await.map(|_| ());
@@ -976,7 +976,7 @@ mod by_hand {
         let chat = with(Tool::new("t", endless));
         let mut turn = chat.first();
         let mut rounds = 0;
-        while let Turn::Asks { state, .. } = turn {
+        while let Turn::NewQuestion { state, .. } = turn {
             turn = chat.retry(&state, json!({ "again": { "roots": [] } }));
             rounds += 1;
         }

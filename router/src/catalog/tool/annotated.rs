@@ -26,7 +26,7 @@ use super::{
 use crate::{
     call::{
         Call,
-        extract::{self, About, Fields, FromCall},
+        extract::{self, Fields, FromCall, HandlerSpec},
         handler::Handler,
         result::IntoToolResult,
     },
@@ -106,7 +106,7 @@ pub trait ToolParam<Kind>: Sized + 'static {
     const IS_ARGUMENT: bool;
 
     /// Says what it needs.
-    fn describe(about: &mut About, name: &'static str, doc: &'static str);
+    fn describe(about: &mut HandlerSpec, name: &'static str, doc: &'static str);
 
     /// Takes its value.
     fn take<'a>(call: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, Self>;
@@ -149,7 +149,7 @@ pub struct Extractor;
 impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
     const IS_ARGUMENT: bool = true;
 
-    fn describe(about: &mut About, name: &'static str, doc: &'static str) {
+    fn describe(about: &mut HandlerSpec, name: &'static str, doc: &'static str) {
         // required is what serde cannot make of nothing
         about.argument::<T>(name, doc, extract::of_nothing::<T>().is_none());
     }
@@ -163,7 +163,7 @@ impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
 impl<T: FromCall> ToolParam<Extractor> for T {
     const IS_ARGUMENT: bool = false;
 
-    fn describe(about: &mut About, _: &'static str, _: &'static str) {
+    fn describe(about: &mut HandlerSpec, _: &'static str, _: &'static str) {
         T::describe(about);
     }
 
@@ -183,7 +183,7 @@ pub struct Param<T> {
     /// The header that repeats it; empty if there is none.
     header: &'static str,
     is_argument: bool,
-    describe: fn(&mut About, &'static str, &'static str),
+    describe: fn(&mut HandlerSpec, &'static str, &'static str),
     take: for<'a> fn(&'a Call, &Arguments<'_>, &str) -> Taken<'a, T>,
 }
 
@@ -212,7 +212,7 @@ impl<T> Param<T> {
         Self { header, ..self }
     }
 
-    fn describe(&self, about: &mut About) {
+    fn describe(&self, about: &mut HandlerSpec) {
         (self.describe)(about, self.name, self.doc);
         if !self.header.is_empty() {
             about.header(self.name, self.header, self.is_argument);
@@ -233,7 +233,7 @@ pub trait Params {
     type Values;
 
     /// Says what they need.
-    fn describe(&self, about: &mut About);
+    fn describe(&self, about: &mut HandlerSpec);
 
     /// Takes their values.
     fn extract(&self, call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
@@ -257,7 +257,7 @@ impl<M: ToolFn> Causes<M::Output> for Named<M> {
 }
 
 fn tool<M: ToolFn, F: Handler<M::Params, Output = M::Output>>(handler: F) -> Tool {
-    let mut about = About::new();
+    let mut about = HandlerSpec::new();
     M::params().describe(&mut about);
     let run = HandlerTool { handler, _source: PhantomData::<fn(Named<M>)> };
     M::define(Tool::of(M::NAME.to_owned(), about, M::Output::output_schema(), Arc::new(run)))
@@ -281,7 +281,7 @@ macro_rules! annotated {
             type Values = ($($param,)*);
 
             #[allow(non_snake_case, unused_variables)]
-            fn describe(&self, about: &mut About) {
+            fn describe(&self, about: &mut HandlerSpec) {
                 let ($($param,)*) = self;
                 $($param.describe(about);)*
             }

@@ -8,7 +8,7 @@ use super::{Tool, refusal};
 use crate::{
     call::{
         Call,
-        extract::{About, FromCall},
+        extract::{FromCall, HandlerSpec},
         failure,
         handler::Handler,
         result::IntoToolResult,
@@ -38,7 +38,7 @@ where
 {
     fn into_tool(self, name: String) -> Tool {
         let run = HandlerTool { handler: self, _source: PhantomData::<fn(Plain<A>)> };
-        Tool::of(name, About::of::<A>(), F::Output::output_schema(), Arc::new(run))
+        Tool::of(name, HandlerSpec::of::<A>(), F::Output::output_schema(), Arc::new(run))
     }
 }
 
@@ -103,10 +103,10 @@ where
             }
             let values = match S::extract(&call).await {
                 Ok(values) => values,
-                Err(err) => return refusal(&call, failure::ended(&call, err)),
+                Err(error) => return refusal(&call, failure::ended(&call, error)),
             };
-            if let Err(err) = tool.check_arguments(&call) {
-                return refusal(&call, err);
+            if let Err(error) = tool.check_arguments(&call) {
+                return refusal(&call, error);
             }
             let output = self.handler.call(values).await;
             let failed = S::cause(&output).map(failure::causes).or_else(|| output.failure());

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use crate::{
     call::{
         Call,
-        extract::{About, Needs, bad, cut, told},
+        extract::{HandlerSpec, Requirements, bad, cut, to_client_error},
         result::{OutputSchema, unusable},
     },
     catalog::{Entry, definition_json},
-    schema::{self, Checked, SchemaError, headers::Mirrored},
+    schema::{self, Checked, SchemaError, headers::ParamHeader},
     wire::{
         content::{Icon, MetaMap},
         definition::{ToolAnnotations, ToolDefinition},
@@ -79,8 +79,8 @@ pub struct Tool {
     /// The same of the output schema, where there is one.
     output: Option<Result<Checked, SchemaError>>,
     /// The arguments that clients repeat in headers, as the listed schema marks them; an error as in `input`.
-    mirrored: Result<Vec<Mirrored>, SchemaError>,
-    needs: Needs,
+    mirrored: Result<Vec<ParamHeader>, SchemaError>,
+    needs: Requirements,
     /// What a client must have declared.
     client_needs: Vec<ClientCapability>,
     run: Arc<dyn Invoke>,
@@ -130,7 +130,7 @@ impl Tool {
     }
 
     /// `about` and `output` are what the handler's types say of it.
-    fn of(name: String, about: About, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
+    fn of(name: String, about: HandlerSpec, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
         let is_closed = about.is_closed();
         let (schema, needs) = about.finish();
         let definition = ToolDefinition {
@@ -306,7 +306,7 @@ impl Tool {
 
     /// What the tool needs from its application.
     #[must_use]
-    pub fn needs(&self) -> &Needs {
+    pub fn needs(&self) -> &Requirements {
         &self.needs
     }
 
@@ -334,7 +334,7 @@ impl Tool {
     }
 
     /// The arguments that clients repeat in headers.
-    pub(crate) fn mirrored(&self) -> &[Mirrored] {
+    pub(crate) fn mirrored(&self) -> &[ParamHeader] {
         self.mirrored.as_deref().unwrap_or_default()
     }
 
@@ -412,11 +412,11 @@ impl Entry for Tool {
 ///
 /// Wrong arguments are told to the model, which can correct them, rather than to the client.
 // MCP 2025-11-25 server/tools, Error Handling: input validation errors are tool execution errors
-fn refusal(call: &Call, err: McpError) -> Result<ToolResult, McpError> {
-    if err.code == ErrorCode::INVALID_PARAMS {
-        return Ok(ToolResult::error(err.message));
+fn refusal(call: &Call, error: McpError) -> Result<ToolResult, McpError> {
+    if error.code == ErrorCode::INVALID_PARAMS {
+        return Ok(ToolResult::error(error.message));
     }
-    Err(told(call, err))
+    Err(to_client_error(call, error))
 }
 
 impl fmt::Debug for Tool {
