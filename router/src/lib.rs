@@ -97,27 +97,26 @@ pub mod internal {
         catalog::{completion::ErasedCompleter, resource::ErasedReader},
         serve::{
             dispatch::Reply,
-            initialize::{InitializeResult, Opening},
-            listen::{Filter, acknowledged, notice, torn_down},
+            initialize::{self, InitializeResult, Opening},
+            listen::{self, Filter, acknowledged, notice, torn_down},
             metadata::RequestMeta,
-            param_headers::{Field, check_version},
+            param_headers::{self, Field, check_version},
             router::Router,
             settings::Settings,
         },
-        serve::{initialize, listen, param_headers},
         wire::{
             change::ChangeListener,
             definition::ServerInfo,
-            era::{Feature, negotiate, resource_not_found, unreadable_id},
+            era::{self, Feature, negotiate, resource_not_found, unreadable_id},
+            id::ErrorId,
             jsonrpc::{
-                ErrorId, Incoming, Looks, Malformed, Notification, Parameters, Payload, Request, Response,
+                self, Incoming, Looks, Malformed, Notification, Parameters, Payload, Request, Response,
                 Target, encode_error, encode_notification, encode_request, encode_result, read, unanswered,
             },
             method::Method,
             seal::Seal,
-            uri::{normal, normal_of, same},
+            uri::{self, normal, normal_of, same},
         },
-        wire::{era, jsonrpc, uri},
     };
 }
 

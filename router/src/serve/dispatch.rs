@@ -19,7 +19,8 @@ use crate::{
     wire::{
         era::{self, Revision},
         error::{ErrorCode, McpError, Shown},
-        jsonrpc::{ErrorId, Parameters, Request, encode_error, encode_raw_result},
+        id::ErrorId,
+        jsonrpc::{Parameters, Request, encode_error, encode_raw_result},
         level::Level,
         method::Method,
         params::Members,

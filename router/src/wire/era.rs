@@ -11,7 +11,7 @@ use crate::wire::{
     content::{Annotations, Content, ResourceContents, ResourceLink, TextContent},
     definition::{PromptDefinition, ResourceDefinition, ServerInfo, TemplateDefinition, ToolDefinition},
     error::{ErrorCode, McpError},
-    jsonrpc::ErrorId,
+    id::ErrorId,
     peer::{ClientCapabilities, ClientCapability},
     tool_result::ToolResult,
 };

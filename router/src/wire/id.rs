@@ -125,3 +125,13 @@ impl<'de> Deserialize<'de> for RequestId {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(pub RequestId);
+/// What stands for the id in an error response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorId<'a> {
+    /// The request's own.
+    Given(&'a RequestId),
+    /// None: it could not be read, or must not be given.
+    Absent,
+    /// `null`: the same, in a session whose schema requires the member. See `era::unreadable_id`.
+    Null,
+}

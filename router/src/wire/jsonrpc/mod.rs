@@ -22,7 +22,7 @@ pub(crate) use self::write::{
 pub use self::{
     parameters::Parameters,
     read::{Looks, Malformed, Payload, ReadLimits, read, unanswered},
-    write::{ErrorId, encode_error, encode_notification, encode_request, encode_result},
+    write::{encode_error, encode_notification, encode_request, encode_result},
 };
 use crate::wire::{
     error::{McpError, Shown},

@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::wire::jsonrpc::{
-    ErrorId, Target, encode_error, encode_notification, encode_request, encode_result,
-};
 use crate::wire::params::Members;
+use crate::wire::{
+    id::ErrorId,
+    jsonrpc::{Target, encode_error, encode_notification, encode_request, encode_result},
+};
 
 fn try_one(text: &str) -> Result<Incoming, Malformed> {
     match read(Bytes::copy_from_slice(text.as_bytes()), &ReadLimits::default())? {

@@ -9,18 +9,10 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::wire::{error::McpError, id::RequestId};
-
-/// What stands for the id in an error response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorId<'a> {
-    /// The request's own.
-    Given(&'a RequestId),
-    /// None: it could not be read, or must not be given.
-    Absent,
-    /// `null`: the same, in a session whose schema requires the member. See `era::unreadable_id`.
-    Null,
-}
+use crate::wire::{
+    error::McpError,
+    id::{ErrorId, RequestId},
+};
 
 /// A response with a result. A result that does not serialize becomes -32603, and a line in the log.
 pub fn encode_result(id: &RequestId, result: &impl Serialize) -> Bytes {
