@@ -7,13 +7,10 @@ use actix_mcp_router::{
     Cache, Capability, Eras, Icon, IntoTool, Prompt, Resource, ResourceTemplate, StateKey,
     internal::{Router, ServerInfo},
 };
-use actix_mcp_session::{
-    bus::{Bus, Node},
-    sessions::Sessions,
-};
+use actix_mcp_session::{Bus, Node, internal::Sessions};
 use actix_mcp_transports::{
-    backend::Backend,
-    streamable_http::{HttpOptions, NotAllowable},
+    NotAllowable,
+    internal::{Backend, HttpOptions},
 };
 use actix_web::HttpRequest;
 

@@ -159,7 +159,7 @@ pub use actix_mcp_router::{
     Principal, Progress, Prompt, PromptMessage, QuestionError, Resource, ResourceTemplate, Session, StateKey,
     Tool, ToolResult, TraceContext, Uri,
 };
-pub use actix_mcp_transports::streamable_http::{SocketOptions, http_server, listener, on_connect};
+pub use actix_mcp_transports::{SocketOptions, http_server, listener, on_connect};
 
 pub use crate::{builder::ServerBuilder, limits::Limits, server::Server};
 
@@ -209,7 +209,7 @@ pub mod error {
         AddError, ErrorCode, InvalidExtension, InvalidTemplate, InvalidTool, McpError, ProgressError,
         QuestionError, SchemaError,
     };
-    pub use actix_mcp_transports::streamable_http::NotAllowable;
+    pub use actix_mcp_transports::NotAllowable;
 }
 
 /// What is known of the client behind a call.
@@ -227,13 +227,13 @@ pub mod protocol {
 
 /// What a server is doing at this moment.
 pub mod stats {
-    pub use actix_mcp_session::stats::Snapshot;
+    pub use actix_mcp_session::Snapshot;
 }
 
 /// Several nodes of one server: how a change on one reaches the clients of the others.
 pub mod bus {
     pub use actix_mcp_router::Change;
-    pub use actix_mcp_session::bus::{Bus, Node};
+    pub use actix_mcp_session::{Bus, Node};
 }
 
 /// What the macros' code names. Not for use by hand; it may change in any release.

@@ -1,8 +1,8 @@
 //! Every limit of a server that its operator can set.
 
 pub use actix_mcp_router::{ReadLimits, StateLimits};
-pub use actix_mcp_session::limits::{ProcessLimits, ReplayLimits, SessionLimits};
-pub use actix_mcp_transports::streamable_http::HttpLimits;
+pub use actix_mcp_session::{ProcessLimits, ReplayLimits, SessionLimits};
+pub use actix_mcp_transports::HttpLimits;
 use serde::Deserialize;
 
 /// Every limit of a server, by what it protects. The defaults suit a server that is open to the internet.

@@ -3,8 +3,8 @@
 use std::{io, sync::Arc};
 
 use actix_mcp_router::Handle;
-use actix_mcp_session::stats::Snapshot;
-use actix_mcp_transports::backend::Backend;
+use actix_mcp_session::Snapshot;
+use actix_mcp_transports::internal::Backend;
 use actix_web::{Scope, dev::HttpServiceFactory, guard, web::ServiceConfig};
 use tokio::io::{AsyncRead, AsyncWrite};
 

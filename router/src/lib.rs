@@ -88,6 +88,7 @@ pub use wire::{
 #[doc(hidden)]
 pub mod internal {
     pub use crate::{
+        ask::question::MAX_CLIENT_REQUEST_TIMEOUT,
         call::{
             CallContext, TransportContext,
             cancelled::Cancellation,

@@ -49,23 +49,51 @@
 //! 10. What differs by revision lives in `era`: `no_module_but_era_names_a_revision`,
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
-pub mod budget;
-pub mod bus;
+mod budget;
+mod bus;
 mod changes;
-pub mod exchange;
+mod exchange;
 mod hub;
-pub mod limits;
+mod limits;
 mod link;
-pub mod listen;
+mod listen;
 mod listeners;
-pub mod queue;
+mod queue;
 mod registry;
-pub mod replay;
-pub mod reply_to;
-pub mod session;
-pub mod sessions;
+mod replay;
+mod reply_to;
+mod session;
+mod sessions;
 mod state;
-pub mod stats;
+mod stats;
 mod stream;
-pub mod task;
-pub mod token;
+pub(crate) mod task;
+mod token;
+
+pub use crate::{
+    bus::{Bus, Node},
+    limits::{ProcessLimits, ReplayLimits, SessionLimits},
+    stats::Snapshot,
+};
+
+/// What the other crates of the framework need of this one. It may change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::{
+        budget::ByteBudget,
+        exchange::Exchange,
+        hub::Full,
+        queue::{Sink, Source, queue},
+        replay::{EventId, NoEventId},
+        reply_to::{Accepts, Batch, Disposition, HttpReply, ReplyTo, ResponseHead, event},
+        session::{
+            Admission, Admit, Answered, Batching, Changed, Close, Drain, Finished, NoStream, NotResumed,
+            Notified, OpenError, OpenStream, Opening, Refuse, Resume, SessionActor, SessionHandle,
+            StartStream, Stop,
+        },
+        sessions::{Sessions, WeakSessions},
+        stats::Stats,
+        task::serve,
+        token::Token,
+    };
+}

@@ -52,9 +52,6 @@ pub struct SessionLimits {
     pub idle: Duration,
 }
 
-/// The longest a request to the client may stay unanswered, whatever its author asks for.
-pub const MAX_CLIENT_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
-
 impl Default for SessionLimits {
     fn default() -> Self {
         Self {

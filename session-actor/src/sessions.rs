@@ -17,6 +17,7 @@ use actix_mcp_router::{Change, Principal, internal::ChangeListener};
 use futures_util::future::join_all;
 use tokio::{sync::oneshot, time::Instant};
 
+use crate::session::SessionHandle;
 use crate::{
     bus::{Bus, Node},
     hub::{Hub, ShutdownStage},
@@ -24,7 +25,6 @@ use crate::{
     session::{Changed, Close, Drain, SessionActor, SessionHub, Stop},
     stats::{Counter, Stats},
 };
-pub use crate::{hub::Full, session::SessionHandle};
 
 /// How long clients have, at least, to read their streams to the end when the calls have used up the drain time.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);

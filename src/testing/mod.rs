@@ -19,7 +19,7 @@ mod pipe;
 mod posts;
 mod script;
 
-pub use actix_mcp_session::reply_to::{Accepts, Disposition, ResponseHead};
+pub use actix_mcp_session::internal::{Accepts, Disposition, ResponseHead};
 
 pub use self::{
     call::TestCall,

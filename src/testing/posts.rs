@@ -7,13 +7,9 @@ use actix_mcp_router::{
     Principal,
     internal::{Incoming, Payload, RequestMeta, Router, TransportContext, read},
 };
-use actix_mcp_session::{
-    queue::Source,
-    replay::EventId,
-    reply_to::{Accepts, Disposition, HttpReply, ReplyTo, ResponseHead},
-    session::{Answered, Close, Drain, Notified, OpenError, OpenStream, Opening, Resume, SessionActor},
-    sessions::Sessions,
-    task,
+use actix_mcp_session::internal::{
+    Accepts, Answered, Close, Disposition, Drain, EventId, HttpReply, Notified, OpenError, OpenStream,
+    Opening, ReplyTo, ResponseHead, Resume, SessionActor, Sessions, Source, serve as serve_request,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -144,7 +140,7 @@ impl Posts {
                 let (session, router, sessions) = (&self.session, &self.router, &self.sessions);
                 let context =
                     TransportContext { principal: self.principal.clone(), ..TransportContext::default() };
-                task::serve(session, router, sessions, request, reply_to, context);
+                serve_request(session, router, sessions, request, reply_to, context);
             }
             Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
         }

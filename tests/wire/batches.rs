@@ -119,7 +119,7 @@ async fn other_revisions_refuse_a_batch_as_a_whole() {
         ] {
             pipe.send(&batch).await;
             let error = pipe.next().await;
-            let wanted = json!({ "error": { "code": -32600, "message": "a batch is served at revision 2025-03-26 only" } });
+            let wanted = json!({ "error": { "code": -32600, "message": "the message must not be a batch: batches are served at 2025-03-26 only" } });
             contains(&error, &wanted).unwrap();
             assert!(error.get("id").is_none_or(|id| id.is_null()), "{error}");
             pipe.silence().await;

@@ -22,6 +22,7 @@ mod gate;
 mod handshake;
 mod ids;
 mod interview;
+mod layers;
 mod limits;
 mod lines;
 mod listens;

@@ -86,7 +86,7 @@ async fn an_answer_in_an_array_that_is_refused_as_a_whole_ends_its_question() {
         let id = asking(&mut pipe, "roots").await;
         line(&mut pipe, &format!(r#"[{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}]"#)).await;
         let ended = pipe.answer_to("asking").await;
-        assert!(text(&ended).contains("answer was refused: a batch is served"), "{ended}");
+        assert!(text(&ended).contains("answer was refused: the message must not be a batch"), "{ended}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use actix_mcp_router::internal::Router;
-use actix_mcp_session::{limits::SessionLimits, sessions::Sessions};
+use actix_mcp_session::{SessionLimits, internal::Sessions};
 
 use crate::streamable_http::HttpOptions;
 

@@ -22,8 +22,8 @@ use crate::{
     },
 };
 
-/// The longest that a question may wait, whatever its author says.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(600);
+/// The longest that a request to the client may stay unanswered, whatever its author asks for.
+pub const MAX_CLIENT_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What every kind of question starts from.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl Asker {
         if !self.link.is_live() {
             return Err(QuestionError::Gone);
         }
-        let timeout = timeout.map(|wait| wait.min(LONGEST_WAIT));
+        let timeout = timeout.map(|wait| wait.min(MAX_CLIENT_REQUEST_TIMEOUT));
         let asked = self.link.ask(Question { method, params, needs, timeout }, room);
         let mut open = Open(Some(asked.withdraw));
         // the session drops the sender when the call ends

@@ -130,6 +130,14 @@ impl Feature {
     }
 }
 
+/// The error for a batch at a revision that has none.
+#[must_use]
+pub fn no_batch() -> McpError {
+    let with = Revision::ALL.iter().filter(|revision| revision.has(Feature::Batching));
+    let with = with.map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ");
+    McpError::invalid_request(format!("the message must not be a batch: batches are served at {with} only"))
+}
+
 impl Revision {
     /// All that are served, oldest first.
     pub const ALL: &[Self] = &[V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28];

@@ -9,6 +9,7 @@
 use actix::{AsyncContext, Context, Handler};
 use actix_mcp_router::{
     QuestionError, RequestId,
+    internal::MAX_CLIENT_REQUEST_TIMEOUT,
     internal::{Question, encode_notification, encode_request},
 };
 use bytestring::ByteString;
@@ -17,7 +18,6 @@ use tokio::time::Instant;
 
 use super::{Held, SessionActor};
 use crate::{
-    limits::MAX_CLIENT_REQUEST_TIMEOUT,
     link::{Ask, Withdraw},
     queue::Frame,
     state::{self, Phase},

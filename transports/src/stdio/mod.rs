@@ -14,14 +14,13 @@ use std::{cell::Cell, convert::Infallible, fmt, future::Future, io, rc::Rc, sync
 use actix::Addr;
 use actix_mcp_router::{
     Eras, ErrorCode, McpError, Peer,
-    internal::{Incoming, Malformed, Payload, Request, RequestMeta, Response, TransportContext, jsonrpc},
+    internal::{
+        Incoming, Malformed, Payload, Request, RequestMeta, Response, TransportContext, era, jsonrpc,
+    },
 };
-use actix_mcp_session::{
-    budget::ByteBudget,
-    queue::{Sink, queue},
-    reply_to::{Batch, ReplyTo},
-    session::{Answered, Batching, Close, Drain, Notified, Opening, Refuse, SessionActor, Stop},
-    task,
+use actix_mcp_session::internal::{
+    Answered, Batch, Batching, ByteBudget, Close, Drain, Notified, Opening, Refuse, ReplyTo, SessionActor,
+    Sink, Stop, queue, serve as serve_request,
 };
 use bytes::Bytes;
 use log::Level;
@@ -231,7 +230,7 @@ impl Reader<'_> {
                 let context = TransportContext { peer, ..TransportContext::default() };
                 let (router, sessions) = (&self.server.router, &self.server.sessions);
                 let reply_to = batch.map_or(ReplyTo::Pipe, |batch| ReplyTo::Batch(batch.clone()));
-                task::serve(self.session, router, sessions, request, reply_to, context);
+                serve_request(self.session, router, sessions, request, reply_to, context);
             }
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
             Incoming::Response(response) => self.session.do_send(Answered { response }),
@@ -254,7 +253,7 @@ impl Reader<'_> {
     async fn deliver_batch(&self, messages: Vec<Result<Incoming, Malformed>>) {
         // a session that has just ended serves nothing any more
         if !self.session.send(Batching).await.unwrap_or(false) {
-            let error = McpError::invalid_request("a batch is served at revision 2025-03-26 only");
+            let error = era::no_batch();
             let answers = Payload::Batch(messages).answers();
             return self.refuse(Malformed { answers, ..Malformed::unknown(error) }, None);
         }

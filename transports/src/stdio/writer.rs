@@ -4,7 +4,7 @@
 
 use std::{cell::Cell, io, rc::Rc, time::Duration};
 
-use actix_mcp_session::queue::Source;
+use actix_mcp_session::internal::Source;
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt},
     time::Instant,
@@ -72,7 +72,7 @@ fn put(lines: &mut Vec<u8>, message: &[u8]) {
 mod tests {
     use std::cell::RefCell;
 
-    use actix_mcp_session::{budget::ByteBudget, queue::queue, reply_to::Batch, stats::Stats};
+    use actix_mcp_session::internal::{Batch, ByteBudget, Stats, queue};
     use futures_util::FutureExt;
 
     use super::*;

@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use actix_mcp_router::{RequestId, internal::ErrorId};
-use actix_mcp_session::{
-    queue::Source,
-    reply_to::{Accepts, Disposition, ResponseHead, event},
-};
+use actix_mcp_session::internal::{Accepts, Disposition, ResponseHead, Source, event};
 use actix_web::{
     HttpResponse,
     http::{

@@ -1,9 +1,6 @@
 //! GET: a client listens, or comes back to a stream that broke.
 
-use actix_mcp_session::{
-    replay::EventId,
-    session::{NoStream, NotResumed, OpenStream, Resume},
-};
+use actix_mcp_session::internal::{EventId, NoStream, NotResumed, OpenStream, Resume};
 use actix_web::{HttpRequest, HttpResponse};
 
 use super::{

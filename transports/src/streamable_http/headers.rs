@@ -4,7 +4,7 @@ use actix_mcp_router::{
     Revision,
     internal::{Feature, Field},
 };
-use actix_mcp_session::reply_to::Accepts;
+use actix_mcp_session::internal::Accepts;
 use actix_web::{
     HttpRequest,
     http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderName},

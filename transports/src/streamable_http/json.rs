@@ -11,7 +11,7 @@ use std::{
 };
 
 use actix_mcp_router::{RequestId, internal::ErrorId};
-use actix_mcp_session::reply_to::ResponseHead;
+use actix_mcp_session::internal::ResponseHead;
 use actix_web::{
     body::{BodySize, MessageBody},
     rt::time::{Instant, Sleep, sleep},

@@ -8,10 +8,7 @@ use actix_mcp_router::{
     McpError, Peer, Revision,
     internal::{Feature, Incoming, Malformed, Method, Request, RequestMeta, Router, check_version},
 };
-use actix_mcp_session::{
-    exchange::Exchange,
-    reply_to::{Accepts, Disposition, ResponseHead},
-};
+use actix_mcp_session::internal::{Accepts, Disposition, Exchange, ResponseHead};
 use actix_web::{
     HttpRequest, HttpResponse,
     http::{

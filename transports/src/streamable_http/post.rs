@@ -3,13 +3,11 @@
 use actix::Addr;
 use actix_mcp_router::{
     McpError, RequestId,
-    internal::{Feature, Incoming, Malformed, Method, Payload, Request, Response, jsonrpc},
+    internal::{Feature, Incoming, Malformed, Method, Payload, Request, Response, era, jsonrpc},
 };
-use actix_mcp_session::{
-    reply_to::{Accepts, Batch, Disposition, HttpReply, ReplyTo, ResponseHead},
-    session::{Answered, Close, Notified, OpenError, Opening, Refuse, SessionActor},
-    sessions::SessionHandle,
-    task,
+use actix_mcp_session::internal::{
+    Accepts, Answered, Batch, Close, Disposition, HttpReply, Notified, OpenError, Opening, Refuse, ReplyTo,
+    ResponseHead, SessionActor, SessionHandle, serve as serve_request,
 };
 use actix_web::{HttpRequest, HttpResponse, http::header::HeaderValue, web::Bytes};
 use tokio::sync::oneshot;
@@ -146,7 +144,7 @@ impl Endpoint {
         reply_to: ReplyTo,
     ) {
         let (router, sessions) = (&self.server.router, &self.server.sessions);
-        task::serve(session, router, sessions, message, reply_to, self.context(request));
+        serve_request(session, router, sessions, message, reply_to, self.context(request));
     }
 
     /// Opens a session, or refuses to open the one there is a second time.
@@ -204,10 +202,7 @@ impl Endpoint {
         messages: Vec<Result<Incoming, Malformed>>,
     ) -> Result<HttpResponse, Refused> {
         if !session.peer.revision.has(Feature::Batching) {
-            return Err(Refusal::bad(
-                "the body must be a single message: batches are served at 2025-03-26 only",
-            )
-            .into());
+            return Err(Refusal::malformed(era::no_batch(), None).into());
         }
         let (send, head) = oneshot::channel();
         let batch = Batch::in_response(send);

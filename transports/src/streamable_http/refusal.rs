@@ -6,7 +6,7 @@ use actix_mcp_router::{
     ErrorCode, McpError, RequestId,
     internal::{ErrorId, encode_error},
 };
-use actix_mcp_session::sessions::Full;
+use actix_mcp_session::internal::Full;
 use actix_web::{
     HttpResponse,
     http::{

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_session::sessions::{Sessions, WeakSessions};
+use actix_mcp_session::internal::{Sessions, WeakSessions};
 use futures_util::future::join_all;
 
 use crate::{backend::Backend, stop};

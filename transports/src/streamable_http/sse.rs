@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use actix_mcp_session::queue::Source;
+use actix_mcp_session::internal::Source;
 use actix_web::{
     body::{BodySize, MessageBody},
     rt::time::{Instant, Sleep, sleep},

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    ask::{client::Client, question::LONGEST_WAIT},
+    ask::{client::Client, question::MAX_CLIENT_REQUEST_TIMEOUT},
     fake::{ALL, Fake},
     wire::error::McpError,
     wire::{
@@ -459,7 +459,7 @@ async fn a_timeout_is_the_authors_up_to_ten_minutes() {
     }
     assert!(client.elicit::<Booking>("?").now_or_never().is_none());
     let timeouts: Vec<_> = fake.asked().iter().map(|asked| asked.timeout).collect();
-    let longest = Some(LONGEST_WAIT);
+    let longest = Some(MAX_CLIENT_REQUEST_TIMEOUT);
     assert_eq!(timeouts, [Some(second), Some(second), longest, longest, None]);
 }
 
