@@ -85,7 +85,7 @@ impl ServerBuilder {
     /// What is registered declares itself: a tool declares `tools`, a handler that takes a `Log` declares `logging`.
     #[track_caller]
     pub fn declare(self, capability: Capability) -> Self {
-        self.router.offer(capability);
+        self.router.declare(capability);
         self
     }
 

@@ -94,7 +94,7 @@ impl Link for Stream {
 fn router() -> Arc<Router> {
     let mut router = Router::new("test", "1");
     router.tool(Tool::new("t", async || ""));
-    router.offer(actix_mcp_router::Capability::Prompts);
+    router.declare(actix_mcp_router::Capability::Prompts);
     Arc::new(router)
 }
 

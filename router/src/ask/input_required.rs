@@ -10,7 +10,7 @@ use crate::{
         roots,
         sample::{self, SamplingRequest},
     },
-    call::round::{ByHand, OpenQuestion, Written},
+    call::round::{OpenQuestion, RequiredInput, Written},
     call::{
         Call,
         question_error::QuestionError,
@@ -127,7 +127,7 @@ impl InputRequired {
     /// Ends the call's round with these questions.
     pub(crate) fn end_round(self, call: &Call) {
         let questions = self.written(&Asker::new(call));
-        call.round().ask_by_hand(ByHand { questions, state: self.state });
+        call.round().require_input(RequiredInput { questions, state: self.state });
     }
 
     /// The questions as this client can be asked them.

@@ -176,8 +176,8 @@ impl Call {
     }
 
     /// Whether the handler gave back questions instead of a result.
-    pub(crate) fn asks_by_hand(&self) -> bool {
-        self.shared_round().is_some_and(|round| round.is_by_hand())
+    pub(crate) fn requires_input(&self) -> bool {
+        self.shared_round().is_some_and(|round| round.requires_input())
     }
 
     /// Whether the handler can ask its client something: where there is no session, a completer cannot.

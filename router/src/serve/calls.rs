@@ -90,7 +90,7 @@ impl Serving {
         let arguments = arguments.map(|json| params.slice(json));
         let call = self.round("prompts/get", kept(params, name), arguments)?;
         let start = |call| prompt.run().run(call);
-        let mut result = match self.converse("prompts/get", call, start).await? {
+        let mut result = match self.run_rounds("prompts/get", call, start).await? {
             Served::Complete(result) => result,
             Served::InputRequired(response) => return Ok(response),
             Served::Failed(why) => return Err(McpError::new(ErrorCode::INTERNAL_ERROR, why)),
@@ -115,7 +115,7 @@ impl Serving {
         let call = self.round("resources/read", uri.clone(), arguments)?;
         // MCP 2026-07-28 server/utilities/caching: what a retry reads depends on its answers
         let cache = if call.is_retry() { Cache::default() } else { cache };
-        let contents = match self.converse("resources/read", call, |call| reader.clone().run(call)).await {
+        let contents = match self.run_rounds("resources/read", call, |call| reader.clone().run(call)).await {
             Ok(Served::Complete(contents)) => contents.filter(|contents| !contents.is_empty()),
             Ok(Served::InputRequired(response)) => return Ok(response),
             Ok(Served::Failed(why)) => return Err(McpError::new(ErrorCode::INTERNAL_ERROR, why)),

@@ -46,7 +46,7 @@ impl Router {
     pub fn method(&self, name: &str, revision: Revision) -> Result<Method, McpError> {
         Method::of(name)
             .filter(|method| method.feature().is_none_or(|feature| revision.has(feature)))
-            .filter(|method| method.needs().is_none_or(|capability| self.offers(capability)))
+            .filter(|method| method.needs().is_none_or(|capability| self.declares(capability)))
             .ok_or_else(|| McpError::method_not_found(name))
     }
 

@@ -108,7 +108,7 @@ fn a_method_that_nothing_offers_is_unknown() {
     for name in ["tools/list", "resources/subscribe", "completion/complete", "no/such", "Tools/List", ""] {
         assert_eq!(router.method(name, LATEST).unwrap_err().code, ErrorCode::METHOD_NOT_FOUND, "{name}");
     }
-    router.offer(Capability::Tools);
+    router.declare(Capability::Tools);
     assert_eq!(router.method("tools/list", LATEST).unwrap(), Method::ListTools);
     assert_eq!(refused(&Arc::new(router), "no/such", "").0, -32601);
 }
@@ -132,7 +132,7 @@ fn a_tool_gets_its_arguments_as_they_came() {
 
 #[test]
 fn a_tool_that_is_not_there_is_named() {
-    let router = shared(|router| router.offer(Capability::Tools));
+    let router = shared(|router| router.declare(Capability::Tools));
     let unknown = refused(&router, "tools/call", r#"{"name":"gh\nost"}"#);
     assert_eq!(unknown, (-32602, r#"unknown tool: `name` is "gh\nost""#.to_owned()));
     for (params, message) in [
@@ -149,8 +149,8 @@ fn a_tool_that_is_not_there_is_named() {
 #[test]
 fn a_name_may_be_as_long_as_its_limit_and_no_longer() {
     let router = shared(|router| {
-        router.offer(Capability::Tools);
-        router.offer(Capability::Resources);
+        router.declare(Capability::Tools);
+        router.declare(Capability::Resources);
     });
     for (method, member) in [("tools/call", "name"), ("resources/read", "uri")] {
         let message =

@@ -157,14 +157,14 @@ impl Router {
 
     /// The capabilities of what is registered.
     pub(crate) fn capabilities(&self, revision: Revision) -> ServerCapabilities {
-        let lists = |capability| self.offers(capability).then_some(Lists { list_changed: true });
+        let lists = |capability| self.declares(capability).then_some(Lists { list_changed: true });
         let completions =
-            self.offers(Capability::Completions) && revision.has(Feature::CompletionsCapability);
-        let resources = self.offers(Capability::Resources);
+            self.declares(Capability::Completions) && revision.has(Feature::CompletionsCapability);
+        let resources = self.declares(Capability::Resources);
         ServerCapabilities {
             completions: completions.then_some(Empty {}),
             extensions: self.settings().extensions(revision),
-            logging: self.offers(Capability::Logging).then_some(Empty {}),
+            logging: self.declares(Capability::Logging).then_some(Empty {}),
             prompts: lists(Capability::Prompts),
             resources: resources.then_some(Resources { list_changed: true, subscribe: true }),
             tools: lists(Capability::Tools),

@@ -87,7 +87,7 @@ impl Router {
     pub fn listen_filter(&self, params: &Parameters, most: usize) -> Result<Filter, McpError> {
         let wanted = params.members()?.object("notifications")?;
         let wanted = Params::read(Some(wanted), "notifications.", [TOOLS, PROMPTS, RESOURCES, URIS])?;
-        let flag = |name, needs| Ok(wanted.flag(name)? && self.offers(needs));
+        let flag = |name, needs| Ok(wanted.flag(name)? && self.declares(needs));
         Ok(Filter {
             tools: flag(TOOLS, Capability::Tools)?,
             prompts: flag(PROMPTS, Capability::Prompts)?,
@@ -116,7 +116,7 @@ impl Router {
         if uris.len() > most {
             return refuse(format!("more than {most} resources"));
         }
-        let offered = self.offers(Capability::Resources);
+        let offered = self.declares(Capability::Resources);
         Ok(uris.into_iter().filter(|uri| offered && self.has_resource(uri)).collect())
     }
 

@@ -74,7 +74,7 @@ impl Router {
         let name = tool.name().to_owned();
         self.add("tool", &self.tools, tool, Capability::Tools, Change::Tools)?;
         authored::warn_of_name(&name);
-        self.offer_if(logs, Capability::Logging);
+        self.declare_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -100,8 +100,8 @@ impl Router {
         let completes = !prompt.completers().is_empty();
         let logs = prompt.needs().logging() || prompt.completers().logging();
         self.add("prompt", &self.prompts, prompt, Capability::Prompts, Change::Prompts)?;
-        self.offer_if(completes, Capability::Completions);
-        self.offer_if(logs, Capability::Logging);
+        self.declare_if(completes, Capability::Completions);
+        self.declare_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl Router {
         check_reader("resource", resource.key(), resource.takes(), &[])?;
         let logs = resource.needs().logging();
         self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)?;
-        self.offer_if(logs, Capability::Logging);
+        self.declare_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -151,8 +151,8 @@ impl Router {
         let completes = !template.completers().is_empty();
         let logs = template.needs().logging() || template.completers().logging();
         self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;
-        self.offer_if(completes, Capability::Completions);
-        self.offer_if(logs, Capability::Logging);
+        self.declare_if(completes, Capability::Completions);
+        self.declare_if(logs, Capability::Logging);
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl Router {
             return Err(AddError::LongName { kind, bytes, most });
         }
         catalog.add(entry).map_err(|entry| AddError::Taken { kind, key: entry.key().to_owned() })?;
-        self.offer(capability);
+        self.declare(capability);
         self.announce(change);
         Ok(())
     }
@@ -229,9 +229,9 @@ impl Router {
         removed.is_some()
     }
 
-    fn offer_if(&self, needed: bool, capability: Capability) {
+    fn declare_if(&self, needed: bool, capability: Capability) {
         if needed {
-            self.offer(capability);
+            self.declare(capability);
         }
     }
 }

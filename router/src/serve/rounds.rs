@@ -52,7 +52,7 @@ impl Serving {
     }
 
     /// Runs a handler for as long as it has no question. `start` calls it.
-    pub(crate) async fn converse<T>(
+    pub(crate) async fn run_rounds<T>(
         &self,
         method: &'static str,
         call: Call,
@@ -73,8 +73,8 @@ impl Serving {
         start: &impl Fn(Call) -> LocalBoxFuture<'static, Result<T, McpError>>,
     ) -> Result<Served<T>, McpError> {
         loop {
-            let Asked { call, end: End { mut questions, by_hand, mut memory } } = asked;
-            if let Some(input) = by_hand {
+            let Asked { call, end: End { mut questions, input, mut memory } } = asked;
+            if let Some(input) = input {
                 memory.set_own(input.state);
                 let written = input.questions?;
                 if !self.is_stateless() {

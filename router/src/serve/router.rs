@@ -35,7 +35,7 @@ pub struct Router {
     pub(crate) prompts: Catalog<Prompt>,
     pub(crate) resources: Catalog<Resource>,
     pub(crate) templates: Catalog<ResourceTemplate>,
-    pub(crate) offered: Offered,
+    pub(crate) declared: Declared,
     /// Set once, by the server that has sessions; nobody is told before.
     announce: OnceLock<Arc<dyn ChangeListener>>,
     /// Tool handlers started so far.
@@ -49,9 +49,9 @@ pub struct Router {
 /// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
 /// were told of it, and an empty list says what there is.
 #[derive(Debug, Default)]
-pub(crate) struct Offered([AtomicBool; 5]);
+pub(crate) struct Declared([AtomicBool; 5]);
 
-impl Offered {
+impl Declared {
     fn flag(&self, capability: Capability) -> &AtomicBool {
         let [tools, prompts, resources, completions, logging] = &self.0;
         match capability {
@@ -73,7 +73,7 @@ impl Router {
             prompts: Catalog::default(),
             resources: Catalog::default(),
             templates: Catalog::default(),
-            offered: Offered::default(),
+            declared: Declared::default(),
             announce: OnceLock::new(),
             calls: AtomicU64::new(0),
             result_meta: OnceLock::new(),
@@ -161,14 +161,14 @@ impl Router {
     /// Offers a capability before anything is registered for it: its lists are then empty at first.
     ///
     /// Capabilities are told at `initialize` only, so a server that adds its first tool later calls this when it is built.
-    pub fn offer(&self, capability: Capability) {
-        self.offered.flag(capability).store(true, Ordering::Release);
+    pub fn declare(&self, capability: Capability) {
+        self.declared.flag(capability).store(true, Ordering::Release);
     }
 
     /// Whether this capability is offered.
     #[must_use]
-    pub fn offers(&self, capability: Capability) -> bool {
-        self.offered.flag(capability).load(Ordering::Acquire)
+    pub fn declares(&self, capability: Capability) -> bool {
+        self.declared.flag(capability).load(Ordering::Acquire)
     }
 
     /// What the handlers registered now need and the server's data lacks: name of the tool, prompt or resource, and the
@@ -209,7 +209,7 @@ impl Server for Router {
     /// Whether messages may be logged to clients: what is not declared must not be sent. Warns of the first that is not.
     // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
     fn may_log(&self) -> bool {
-        let may = self.offers(Capability::Logging);
+        let may = self.declares(Capability::Logging);
         if !may && !self.unheard.swap(true, Ordering::Relaxed) {
             log::warn!(
                 "a handler logs to its client, but `logging` is not declared, so nothing is sent: the `describe` of its \
@@ -224,7 +224,7 @@ impl fmt::Debug for Router {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Router")
             .field("name", &self.settings.info.name)
-            .field("offered", &self.offered)
+            .field("offered", &self.declared)
             .finish_non_exhaustive()
     }
 }

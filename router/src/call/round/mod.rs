@@ -62,7 +62,7 @@ struct State {
     waiting: Vec<oneshot::Sender<Infallible>>,
     /// What the client did wrong.
     refused: Option<McpError>,
-    by_hand: Option<ByHand>,
+    input: Option<RequiredInput>,
     /// What the handler needed and the client did not declare.
     missing: Vec<ClientCapability>,
     /// What the client said in an error or in an answer that does not fit: nothing for a log.
@@ -97,7 +97,7 @@ pub(crate) struct Written {
 
 /// What a handler gave back that asks by hand.
 #[derive(Debug)]
-pub(crate) struct ByHand {
+pub(crate) struct RequiredInput {
     /// -32021 if the client did not declare what they need; -32603 for a mistake of the author, which is in the log.
     pub(crate) questions: Result<Vec<Written>, McpError>,
     /// The author's own state.
@@ -127,7 +127,7 @@ impl From<Misfit> for QuestionError {
 #[derive(Debug)]
 pub(crate) struct End {
     pub(crate) questions: Vec<OpenQuestion>,
-    pub(crate) by_hand: Option<ByHand>,
+    pub(crate) input: Option<RequiredInput>,
     pub(crate) memory: Memory,
 }
 
@@ -235,13 +235,13 @@ impl Round {
     }
 
     /// The handler gave back what it wants to know.
-    pub(crate) fn ask_by_hand(&self, input: ByHand) {
-        self.lock().by_hand = Some(input);
+    pub(crate) fn require_input(&self, input: RequiredInput) {
+        self.lock().input = Some(input);
     }
 
     /// Whether the handler gave back what it wants to know.
-    pub(crate) fn is_by_hand(&self) -> bool {
-        self.lock().by_hand.is_some()
+    pub(crate) fn requires_input(&self) -> bool {
+        self.lock().input.is_some()
     }
 
     pub(crate) fn answer(&self, key: &str) -> Option<Box<RawValue>> {
@@ -278,13 +278,13 @@ impl Round {
         let mut state = self.lock();
         state.ended = true;
         let (open, waiting) = (mem::take(&mut state.open), mem::take(&mut state.waiting));
-        let (memory, by_hand) = (mem::take(&mut state.memory), state.by_hand.take());
+        let (memory, input) = (mem::take(&mut state.memory), state.input.take());
         let refused = state.refused.take();
         // wakes the askers: outside the lock
         drop(state);
         drop(waiting);
         let questions = open.into_iter().map(|open| open.asking).collect();
-        refused.map_or(Ok(End { questions, by_hand, memory }), Err)
+        refused.map_or(Ok(End { questions, input, memory }), Err)
     }
 }
 

@@ -65,7 +65,7 @@ impl<T> Future for Rounds<T> {
             Poll::Ready(result) => {
                 let end = round.end();
                 Poll::Ready(end.and_then(|end| match result?? {
-                    value if end.by_hand.is_none() => Ok(Ended::Complete(value)),
+                    value if end.input.is_none() => Ok(Ended::Complete(value)),
                     _ => Ok(self.asks(End { questions: Vec::new(), ..end })),
                 }))
             }

@@ -1043,8 +1043,8 @@ mod by_hand {
         use crate::call::result::IntoToolResult;
         let call = Fake::new(Revision::LATEST, ALL).call(None);
         let complete = Outcome::Complete("done").into_tool_result(&call).unwrap();
-        assert!(!complete.content.is_empty() && !call.asks_by_hand());
+        assert!(!complete.content.is_empty() && !call.requires_input());
         assert!(Outcome::<Content>::from(InputRequired::new()).into_tool_result(&call).is_ok());
-        assert!(call.asks_by_hand());
+        assert!(call.requires_input());
     }
 }

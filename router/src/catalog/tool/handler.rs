@@ -111,7 +111,7 @@ where
             let output = self.handler.call(values).await;
             let failed = S::cause(&output).map(failure::causes).or_else(|| output.failure());
             let result = output.into_tool_result(&call);
-            if call.asks_by_hand() {
+            if call.requires_input() {
                 return result;
             }
             let result = result.map(|result| tool.finish(result));
