@@ -80,3 +80,15 @@ async fn each_place_is_logged_once_with_its_path_whatever_the_number_of_workers(
     assert_eq!((of("/mcp"), of("/tenant/mcp"), of("/")), (2, 1, 1), "{lines:?}");
     assert_eq!(lines.len(), 4, "{lines:?}");
 }
+
+#[actix_web::test]
+async fn mounted_by_a_configuration_it_is_served_at_any_depth() {
+    paused();
+    let served = Served::app(App::new().configure(server().mount("/mcp"))).await;
+    for path in ["/mcp", "/mcp/"] {
+        assert_served(&served, path, "/mcp").await;
+    }
+    let inner = web::scope("/a").configure(server().mount("mcp/"));
+    let served = Served::app(App::new().service(inner)).await;
+    assert_served(&served, "/a/mcp", "mcp/").await;
+}

@@ -182,3 +182,26 @@ async fn a_scope_for_preflights_in_front_of_authentication_answers_them_and_noth
         served.send(&known).await.expect(200).await;
     }
 }
+
+#[actix_web::test]
+async fn a_preflight_is_answered_outside_of_the_middleware_that_authenticates_and_nothing_else_is() {
+    paused();
+    let server = builder().allow_origin(APP).build();
+    let app = App::new().configure(server.mount_with("/mcp", |scope| {
+        scope.wrap_fn(|request, service| {
+            let authorized = request.headers().contains_key("Authorization");
+            let response = authorized.then(|| service.call(request));
+            async { response.ok_or_else(|| ErrorUnauthorized("who?"))?.await }
+        })
+    }));
+    let served = Served::app(app).await;
+    let allowed = allowed(&served.send(&preflight(APP, &["authorization"])).await.expect(204).await);
+    assert!(allowed.contains(&"authorization".to_owned()), "{allowed:?}");
+    let refused = preflight("https://evil.example", &["authorization"]);
+    served.send(&refused).await.expect(403).await;
+    for request in [initialize("2025-11-25"), Request::get(), Request::new("DELETE")] {
+        served.send(&request).await.expect(401).await;
+    }
+    served.send(&initialize("2025-11-25").header("Authorization", "Bearer x")).await.expect(200).await;
+    assert_eq!(server.stats().sessions, 1);
+}

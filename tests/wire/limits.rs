@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use actix_mcp::testing::{Pipe, paused, script};
+use actix_mcp::{
+    Limits,
+    testing::{Pipe, paused, script},
+};
 use actix_web::rt::time::sleep;
 use serde_json::{Value, json};
 
@@ -260,4 +263,31 @@ async fn the_wait_for_the_client() {
     pipe.silence().await;
     sleep(Duration::from_millis(200)).await;
     assert_eq!(pipe.until_silence().await.len(), 2, "the cancellation and the answer");
+}
+
+#[test]
+fn limits_are_read_from_a_configuration_and_a_mistake_in_it_is_named() {
+    let read = |text: &str| serde_json::from_str::<Limits>(text).map_err(|error| error.to_string());
+    let limits = read(
+        r#"{ "message": { "line_bytes": 1 }, "http": { "keep_alive": "1m 30s" }, "process": { "listens": 2 },
+        "session": { "replay": { "life": "200ms" } }, "state": { "life": "1h" } }"#,
+    );
+    let expected = limited(|limits| {
+        limits.message.line_bytes = 1;
+        limits.http.keep_alive = Duration::from_secs(90);
+        limits.process.listens = 2;
+        limits.session.replay.life = Duration::from_millis(200);
+        limits.state.life = Duration::from_secs(3600);
+    });
+    assert_eq!(limits, Ok(expected));
+    assert_eq!(read("{}"), Ok(Limits::default()));
+    for (text, named) in [
+        (r#"{ "session": { "in_flights": 1 } }"#, "in_flights"),
+        (r#"{ "sessions": {} }"#, "sessions"),
+        (r#"{ "session": { "idle": "soon" } }"#, "soon"),
+        (r#"{ "http": { "body_bytes": -1 } }"#, "-1"),
+    ] {
+        let error = read(text).expect_err(text);
+        assert!(error.contains(named), "{text}: {error}");
+    }
 }

@@ -28,6 +28,8 @@ async fn a_session_is_found_by_the_principal_that_opened_it_and_by_nobody_else()
     posts.initialize(NEWEST).await;
     assert!(posts.is_found_by(Some(&alice)));
     assert!(posts.is_found_by(Some(&Principal::new("alice"))), "a refreshed token is the same principal");
+    assert!(posts.is_found_by(Some(&Principal::new("alice").scopes(["more"]))), "scopes are the request's");
+    assert!(!posts.is_found_by(Some(&Principal::new("alice").with_client("other"))), "another client's user");
     assert!(!posts.is_found_by(Some(&bob)));
     assert!(!posts.is_found_by(None));
     posts.close();
