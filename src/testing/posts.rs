@@ -9,7 +9,7 @@ use actix_mcp_router::{
 };
 use actix_mcp_session::internal::{
     Accepts, Answered, Close, Disposition, Drain, EventId, HttpReply, Notified, OpenError, OpenStream,
-    Opening, ReplyTo, ResponseHead, Resume, SessionActor, Sessions, Source, serve as serve_request,
+    ReplyTo, ResponseHead, Resume, SessionActor, Sessions, Source, serve as serve_request,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -77,13 +77,7 @@ impl Posts {
     ///
     /// The session's, at the limit of sessions.
     pub fn try_open(server: &Server, principal: Option<Principal>) -> Result<Self, OpenError> {
-        let opening = Opening {
-            router: server.backend.router.clone(),
-            sessions: server.backend.sessions.clone(),
-            limits: server.backend.limits.clone(),
-            principal: principal.clone(),
-            pipe: None,
-        };
+        let opening = server.backend.opening(principal.clone(), None);
         let (session, id) = SessionActor::open(opening)?;
         let (sessions, router) = (server.backend.sessions.clone(), server.backend.router.clone());
         Ok(Self { session, id, sessions, router, principal })

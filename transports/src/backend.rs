@@ -2,8 +2,11 @@
 
 use std::{io, sync::Arc};
 
-use actix_mcp_router::internal::Router;
-use actix_mcp_session::{SessionLimits, internal::Sessions};
+use actix_mcp_router::{Principal, internal::Router};
+use actix_mcp_session::{
+    SessionLimits,
+    internal::{Opening, Sessions, Sink},
+};
 
 use crate::streamable_http::HttpOptions;
 
@@ -21,6 +24,13 @@ pub struct Backend {
 }
 
 impl Backend {
+    /// What a session of this principal is made of; the pipe is for one over a byte stream.
+    #[must_use]
+    pub fn opening(&self, principal: Option<Principal>, pipe: Option<Sink>) -> Opening {
+        let (router, sessions, limits) = (self.router.clone(), self.sessions.clone(), self.limits.clone());
+        Opening { router, sessions, limits, principal, pipe }
+    }
+
     /// Finds values that handlers need and nobody gave, where no `App` can have them.
     pub(crate) fn check_data(&self) -> io::Result<()> {
         let missing = self.router.missing_data();

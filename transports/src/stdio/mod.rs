@@ -19,8 +19,8 @@ use actix_mcp_router::{
     },
 };
 use actix_mcp_session::internal::{
-    Answered, Batch, Batching, ByteBudget, Close, Drain, Notified, Opening, Refuse, ReplyTo, SessionActor,
-    Sink, Stop, queue, serve as serve_request,
+    Answered, Batch, Batching, ByteBudget, Close, Drain, Notified, Refuse, ReplyTo, SessionActor, Sink, Stop,
+    queue, serve as serve_request,
 };
 use bytes::Bytes;
 use log::Level;
@@ -81,13 +81,7 @@ impl Backend {
         self.check_data()?;
         let limits = self.limits.clone();
         let (pipe, source) = queue(ByteBudget::new(limits.queue_bytes, self.sessions.stats().clone()));
-        let opening = Opening {
-            router: self.router.clone(),
-            sessions: self.sessions.clone(),
-            limits: limits.clone(),
-            principal: None,
-            pipe: Some(pipe.clone()),
-        };
+        let opening = self.opening(None, Some(pipe.clone()));
         let (session, _) = SessionActor::open(opening).map_err(io::Error::other)?;
         let session = CloseOnDrop(session);
         let more = Rc::new(Cell::new(false));

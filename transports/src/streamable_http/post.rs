@@ -6,7 +6,7 @@ use actix_mcp_router::{
     internal::{Feature, Incoming, Malformed, Method, Payload, Request, Response, era, jsonrpc},
 };
 use actix_mcp_session::internal::{
-    Accepts, Answered, Batch, Close, Disposition, HttpReply, Notified, OpenError, Opening, Refuse, ReplyTo,
+    Accepts, Answered, Batch, Close, Disposition, HttpReply, Notified, OpenError, Refuse, ReplyTo,
     ResponseHead, SessionActor, SessionHandle, serve as serve_request,
 };
 use actix_web::{HttpRequest, HttpResponse, http::header::HeaderValue, web::Bytes};
@@ -165,13 +165,7 @@ impl Endpoint {
         if shutdown::is_draining(&self.server) {
             return Err(Refusal::shutting_down().of(Some(&message.id)).into());
         }
-        let opening = Opening {
-            router: self.server.router.clone(),
-            sessions: self.server.sessions.clone(),
-            limits: self.server.limits.clone(),
-            principal,
-            pipe: None,
-        };
+        let opening = self.server.opening(principal, None);
         let (session, id) = SessionActor::open(opening).map_err(|error| match error {
             OpenError::Full(full) => Refusal::full(full).of(Some(&message.id)),
             other @ (OpenError::NoRandom(_) | _) => {
