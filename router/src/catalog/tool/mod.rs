@@ -97,20 +97,20 @@ pub enum InvalidTool {
     #[error("a tool's name has {0} bytes, more than 8192")]
     LongName(usize),
     /// The schema of the arguments.
-    #[error("tool {tool:?}, schema of its arguments: {source}")]
+    #[error("tool {tool:?}, schema of its arguments: {why}")]
     Input {
         /// The tool's name.
         tool: String,
         /// What is wrong.
-        source: SchemaError,
+        why: SchemaError,
     },
     /// The schema of the structured content.
-    #[error("tool {tool:?}, schema of its output: {source}")]
+    #[error("tool {tool:?}, schema of its output: {why}")]
     Output {
         /// The tool's name.
         tool: String,
         /// What is wrong.
-        source: SchemaError,
+        why: SchemaError,
     },
 }
 
@@ -324,11 +324,11 @@ impl Tool {
         if name.len() > NAME_BYTES {
             return Err(InvalidTool::LongName(name.len()));
         }
-        if let Err(source) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
-            return Err(InvalidTool::Input { tool: name.to_owned(), source: source.clone() });
+        if let Err(why) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
+            return Err(InvalidTool::Input { tool: name.to_owned(), why: why.clone() });
         }
-        if let Some(Err(source)) = &self.output {
-            return Err(InvalidTool::Output { tool: name.to_owned(), source: source.clone() });
+        if let Some(Err(why)) = &self.output {
+            return Err(InvalidTool::Output { tool: name.to_owned(), why: why.clone() });
         }
         Ok(())
     }
