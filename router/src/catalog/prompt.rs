@@ -31,6 +31,7 @@ use crate::{
 
 /// One message of a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromptMessage {
     /// Whose message it is.
     pub role: Role,
@@ -39,25 +40,46 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
+    /// A message of this content.
+    pub fn new(role: Role, content: impl Into<Content>) -> Self {
+        Self { role, content: content.into() }
+    }
+
     /// A message of the person.
     pub fn user(content: impl Into<Content>) -> Self {
-        Self { role: Role::User, content: content.into() }
+        Self::new(Role::User, content)
     }
 
     /// A message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
-        Self { role: Role::Assistant, content: content.into() }
+        Self::new(Role::Assistant, content)
     }
 }
 
 /// What `prompts/get` results in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromptResult {
     /// What the prompt is for; the definition's description if the handler gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The messages, in order.
     pub messages: Vec<PromptMessage>,
+}
+
+impl PromptResult {
+    /// These messages, in order.
+    #[must_use]
+    pub fn new(messages: Vec<PromptMessage>) -> Self {
+        Self { description: None, messages }
+    }
+
+    /// What the prompt is for, where that is not what its definition says.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
 }
 
 /// What a prompt's handler can return.
@@ -83,7 +105,7 @@ impl IntoPromptResult for PromptResult {
 
 impl IntoPromptResult for Vec<PromptMessage> {
     fn into_prompt_result(self, _: &Call) -> Result<PromptResult, McpError> {
-        Ok(PromptResult { description: None, messages: self })
+        Ok(PromptResult::new(self))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::wire::{
 ///
 /// It has no order: which of two is newer is nothing to ask outside of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Revision {
     /// 2024-11-05
     V2024_11_05,
