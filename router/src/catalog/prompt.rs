@@ -19,10 +19,11 @@ use crate::{
         Entry,
         completion::{Completer, Completers},
         definition_json,
+        setters::definition_setters,
     },
     schema::SchemaError,
     wire::{
-        content::{Content, Icon, MetaMap, Role},
+        content::{Content, Role},
         definition::{PromptArgument, PromptDefinition},
         era::{self, Revision},
         error::McpError,
@@ -220,19 +221,7 @@ impl Prompt {
         Self { definition, mistake, no_string, needs, completers: Completers::default(), run }
     }
 
-    /// The name to show to people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
-    }
-
-    /// What it is for.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.definition.description = Some(description.into());
-        self
-    }
+    definition_setters!(PromptDefinition, "prompt", "What it is for.");
 
     /// Adds an argument that must be given, or describes one that the handler's types tell of.
     #[must_use]
@@ -264,27 +253,6 @@ impl Prompt {
     {
         self.completers.add(argument.into(), completer.into_completer());
         self
-    }
-
-    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
-        self
-    }
-
-    /// The prompt as lists show it.
-    #[must_use]
-    pub fn definition(&self) -> &PromptDefinition {
-        &self.definition
     }
 
     /// What the prompt's handler needs from its application.

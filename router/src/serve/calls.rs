@@ -172,7 +172,7 @@ impl Serving {
     ) -> Option<(Arc<dyn Run<Contents>>, Option<ByteString>, Option<String>, Cache)> {
         if let Some(resource) = self.router.resources.get(uri) {
             return Some((
-                resource.reader(),
+                Arc::clone(&resource.reader().run),
                 None,
                 resource.definition().mime_type.clone(),
                 resource.hints(),
@@ -181,7 +181,7 @@ impl Serving {
         self.router.templates.snapshot().iter().find_map(|template| {
             let arguments = template.arguments(uri)?;
             Some((
-                template.reader(),
+                Arc::clone(&template.reader().run),
                 Some(arguments),
                 template.definition().mime_type.clone(),
                 template.hints(),

@@ -118,7 +118,7 @@ impl Router {
             return Err(AddError::Uri { uri: uri.clone() });
         }
         authored::check("resource", uri, &definition.icons, definition.meta.as_ref())?;
-        check_reader("resource", resource.key(), resource.takes(), &[])?;
+        check_reader("resource", resource.key(), resource.reader().takes(), &[])?;
         let logs = resource.needs().logging();
         self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)?;
         self.offer_if(logs, Capability::Logging);
@@ -147,7 +147,7 @@ impl Router {
         let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
         check_completers("resource template", &key, template.completers().arguments(), known)?;
         let variables: Vec<_> = parsed.variables().collect();
-        check_reader("resource template", &key, template.takes(), &variables)?;
+        check_reader("resource template", &key, template.reader().takes(), &variables)?;
         let completes = !template.completers().is_empty();
         let logs = template.needs().logging() || template.completers().logging();
         self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;

@@ -15,10 +15,9 @@ use crate::{
         extract::{HandlerSpec, Requirements, bad, cut, to_client_error},
         result::{OutputSchema, unusable},
     },
-    catalog::{Entry, definition_json},
+    catalog::{Entry, definition_json, setters::definition_setters},
     schema::{self, Checked, SchemaError, headers::ParamHeader},
     wire::{
-        content::{Icon, MetaMap},
         definition::{ToolAnnotations, ToolDefinition},
         era::{self, Revision},
         error::{ErrorCode, McpError},
@@ -191,19 +190,7 @@ impl Tool {
         &self.client_needs
     }
 
-    /// The name to show to people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
-    }
-
-    /// What it does, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.definition.description = Some(description.into());
-        self
-    }
+    definition_setters!(ToolDefinition, "tool", "What it does, for the model.");
 
     /// All hints at once.
     #[must_use]
@@ -244,21 +231,6 @@ impl Tool {
         self.definition.annotations.get_or_insert_default()
     }
 
-    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
-        self
-    }
-
     /// A schema of the arguments that you wrote, as JSON text, in place of the derived one.
     ///
     /// It is listed byte for byte, but for line breaks, which become spaces. Arguments must fit both the handler's
@@ -296,12 +268,6 @@ impl Tool {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.definition.name
-    }
-
-    /// The tool as lists show it.
-    #[must_use]
-    pub fn definition(&self) -> &ToolDefinition {
-        &self.definition
     }
 
     /// What the tool needs from its application.
