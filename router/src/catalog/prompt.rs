@@ -256,8 +256,7 @@ impl Prompt {
     }
 
     /// What the prompt's handler needs from its application.
-    #[must_use]
-    pub fn needs(&self) -> &Requirements {
+    pub(crate) fn needs(&self) -> &Requirements {
         &self.needs
     }
 

@@ -69,8 +69,7 @@ macro_rules! reader_setters {
         }
 
         /// What the reader needs from its application.
-        #[must_use]
-        pub fn needs(&self) -> &$crate::call::extract::Requirements {
+        pub(crate) fn needs(&self) -> &$crate::call::extract::Requirements {
             &self.reader.needs
         }
 

@@ -242,8 +242,8 @@ impl Serving {
         let progress = meta.map(progress_token).transpose()?.flatten();
         let meta = meta.map(|json| params.slice(json));
         let data = Arc::clone(self.router.data());
-        Ok(Call::new(self.context.clone(), data, target, arguments, meta, progress)
-            .served_by(self.router.clone()))
+        let call = self.context.clone().into_call(data, target, arguments, meta, progress);
+        Ok(call.served_by(self.router.clone()))
     }
 
     /// Runs a handler. What it panics with reaches nobody.

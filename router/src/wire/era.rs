@@ -158,12 +158,14 @@ impl Revision {
     }
 
     /// The revision of this name, if it is served and has this feature.
+    #[doc(hidden)]
     #[must_use]
     pub fn parse_with(text: &str, feature: Feature) -> Option<Self> {
         Self::parse(text).filter(|revision| revision.has(feature))
     }
 
     /// Whether it has this feature.
+    #[doc(hidden)]
     #[must_use]
     pub fn has(self, feature: Feature) -> bool {
         let (first, last) = feature.span();

@@ -82,11 +82,11 @@ impl Peer {
     pub fn wants(&self, level: Level) -> bool {
         level as u8 >= self.level.load(Ordering::Relaxed)
     }
+}
 
-    /// What `logging/setLevel` does.
-    pub fn set_level(&self, level: Level) {
-        self.level.store(level as u8, Ordering::Relaxed);
-    }
+/// What `logging/setLevel` does. Only the client sets it, so handlers have no such method.
+pub fn set_level(peer: &Peer, level: Level) {
+    peer.level.store(level as u8, Ordering::Relaxed);
 }
 
 /// What a client declared in `initialize` that a server may use.

@@ -30,7 +30,6 @@ use crate::{
 pub(crate) mod annotated;
 mod handler;
 
-pub use annotated::Annotated;
 use handler::Invoke;
 pub use handler::ToolHandler;
 
@@ -271,8 +270,7 @@ impl Tool {
     }
 
     /// What the tool needs from its application.
-    #[must_use]
-    pub fn needs(&self) -> &Requirements {
+    pub(crate) fn needs(&self) -> &Requirements {
         &self.needs
     }
 
