@@ -167,8 +167,8 @@ pub use crate::{builder::ServerBuilder, limits::Limits, server::Server};
 pub mod extract {
     pub use actix_mcp_router::{
         Args, Arguments, Call, Cancelled, Client, CompletionRequest, FromCall, FromMiddleware, Handle,
-        Handler, HandlerSpec, Http, InputResponses, Log, Meta, Principal, Progress, Requirements, Session,
-        TraceContext, Uri,
+        Handler, HandlerSpec, Http, InputResponses, Log, Meta, Principal, Progress, Session, TraceContext,
+        Uri,
     };
 }
 

@@ -1,6 +1,6 @@
 //! The server that authors hold: what the transports serve, and how.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use actix_mcp_router::Handle;
 use actix_mcp_session::Snapshot;
@@ -164,7 +164,7 @@ impl Server {
     /// The way to change what the server offers while it runs, from anywhere.
     #[must_use]
     pub fn handle(&self) -> Handle {
-        Handle::new(Arc::clone(&self.backend.router))
+        self.backend.router.handle()
     }
 
     /// What runs at this moment.

@@ -96,7 +96,7 @@ impl Fake {
             http: None,
         };
         let token = token.map(ProgressToken);
-        Call::new(context, Arc::new(DataMap::default()), "test".into(), None, None, token)
+        context.into_call(Arc::new(DataMap::default()), "test".into(), None, None, token)
     }
 
     pub(crate) fn peer(&self) -> &Peer {

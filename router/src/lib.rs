@@ -40,10 +40,7 @@ pub use ask::{
 pub use call::{
     Call,
     cancelled::Cancelled,
-    extract::{
-        Args, Arguments, FromCall, FromMiddleware, HandlerSpec, Http, Meta, Requirements, Session,
-        TraceContext,
-    },
+    extract::{Args, Arguments, FromCall, FromMiddleware, HandlerSpec, Http, Meta, Session, TraceContext},
     handler::Handler,
     log::Log,
     progress::{Amount, Progress, ProgressError, Report},
@@ -56,7 +53,7 @@ pub use catalog::{
     prompt::{IntoPromptResult, Prompt, PromptHandler, PromptMessage, PromptResult},
     resource::{Contents, IntoContents, Reader, Resource, Uri},
     resource_template::ResourceTemplate,
-    tool::{Annotated, IntoTool, InvalidTool, Tool, ToolHandler},
+    tool::{IntoTool, InvalidTool, Tool, ToolHandler},
     uri_template::InvalidTemplate,
 };
 pub use schema::SchemaError;
@@ -91,7 +88,7 @@ pub mod internal {
         ask::question::MAX_CLIENT_REQUEST_TIMEOUT,
         call::{
             CallContext, TransportContext,
-            cancelled::Cancellation,
+            cancelled::{self, Cancellation},
             data::DataMap,
             link::{Asked, Link, NoLink, Permit, Question},
         },
@@ -115,6 +112,7 @@ pub mod internal {
                 Target, encode_error, encode_notification, encode_request, encode_result, read, unanswered,
             },
             method::Method,
+            peer::set_level,
             seal::Seal,
             uri::{self, normal, normal_of, same},
         },
@@ -133,8 +131,8 @@ pub mod __private {
     pub use crate::catalog::tool::{
         Tool,
         annotated::{
-            Argument, Arguments, Extractor, Param, Params, RequestParam, Taken, ToolCall, ToolFn, ToolParam,
-            extractor, param, request_param,
+            Annotated, Argument, Arguments, Extractor, Param, Params, RequestParam, Taken, ToolCall, ToolFn,
+            ToolParam, extractor, param, request_param,
         },
     };
 }

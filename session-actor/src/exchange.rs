@@ -22,6 +22,7 @@ use actix_mcp_router::{
     Cancelled, Peer, QuestionError, RequestId,
     internal::{
         Asked, CallContext, Link, Permit, Question, Reply, Request, Router, Target, TransportContext,
+        cancelled,
     },
 };
 use bytes::Bytes;
@@ -282,8 +283,8 @@ impl Drop for CallFuture {
         // whatever of it runs elsewhere reaches nobody from here on
         self.output.end();
         let Some(future) = self.future.take() else { return };
-        self.cancelled.fire(None);
-        if !self.cancelled.is_listening() {
+        cancelled::fire(&self.cancelled, None);
+        if !cancelled::is_listening(&self.cancelled) {
             return;
         }
         let Some(permit) = self.hub.grace() else { return };

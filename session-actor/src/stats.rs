@@ -31,6 +31,7 @@ struct Counters {
 
 /// A reading of [`Stats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// Live sessions.
     pub sessions: usize,

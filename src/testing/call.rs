@@ -100,7 +100,7 @@ impl TestCall {
     pub fn call(self) -> Call {
         let text = |value: Value| value.to_string().into();
         let (arguments, meta) = (self.arguments.map(text), self.meta.map(text));
-        Call::new(self.context, Arc::new(self.data), "test".into(), arguments, meta, None)
+        self.context.into_call(Arc::new(self.data), "test".into(), arguments, meta, None)
     }
 }
 

@@ -52,6 +52,7 @@ impl From<Source> for Stream {
 
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SseEvent {
     /// Its id, if it has one.
     pub id: Option<String>,

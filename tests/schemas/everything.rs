@@ -2,7 +2,9 @@
 //! revision, and none may reach a session that does not know it. The examples are plainer than that.
 
 use actix_mcp::{
-    content::{Annotations, Icon, MediaContent, ResourceContents, ResourceLink, Role, TextContent},
+    content::{
+        Annotations, EmbeddedResource, Icon, MediaContent, ResourceContents, ResourceLink, Role, TextContent,
+    },
     extract::CompletionRequest,
     prelude::*,
     question::SamplingRequest,
@@ -13,60 +15,39 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 fn icon() -> Icon {
-    Icon {
-        mime_type: Some("image/png".to_owned()),
-        sizes: Some(vec!["48x48".to_owned()]),
-        theme: Some("dark".to_owned()),
-        ..Icon::new("https://example.com/icon.png")
-    }
+    Icon::new("https://example.com/icon.png").mime_type("image/png").size("48x48").theme("dark")
 }
 
 fn hints() -> Annotations {
-    Annotations {
-        audience: Some(vec![Role::User]),
-        priority: Some(0.5),
-        last_modified: Some("2025-01-12T15:00:58Z".to_owned()),
-    }
+    Annotations::new().audience([Role::User]).priority(0.5).last_modified("2025-01-12T15:00:58Z")
 }
 
-fn meta() -> Option<serde_json::Map<String, serde_json::Value>> {
-    json!({ "example.com/mark": 1 }).as_object().cloned()
-}
+const MARK: &str = "example.com/mark";
 
 /// Every kind of content, each block with all it can have.
 fn blocks() -> Vec<Content> {
-    let media = |mime_type: &str| MediaContent {
-        data: actix_mcp::content::Base64(vec![1, 2, 3]),
-        mime_type: mime_type.to_owned(),
-        annotations: Some(hints()),
-        meta: meta(),
-    };
-    let contents = ResourceContents {
-        meta: meta(),
-        ..ResourceContents::text("mem://a", "text").mime_type("text/plain")
-    };
+    let media = |mime_type: &str| MediaContent::new([1, 2, 3], mime_type).annotations(hints()).meta(MARK, 1);
+    let contents = ResourceContents::text("mem://a", "text").mime_type("text/plain").meta(MARK, 1);
+    let link = ResourceLink::new("mem://a", "a")
+        .title("A")
+        .description("the first")
+        .mime_type("text/plain")
+        .size(4)
+        .icon(icon())
+        .annotations(hints())
+        .meta(MARK, 1);
     vec![
-        Content::Text(TextContent { text: "text".to_owned(), annotations: Some(hints()), meta: meta() }),
+        TextContent::new("text").annotations(hints()).meta(MARK, 1).into(),
         Content::Image(media("image/png")),
         Content::Audio(media("audio/wav")),
-        Content::ResourceLink(ResourceLink {
-            uri: "mem://a".to_owned(),
-            name: "a".to_owned(),
-            title: Some("A".to_owned()),
-            description: Some("the first".to_owned()),
-            mime_type: Some("text/plain".to_owned()),
-            size: Some(4),
-            icons: Some(vec![icon()]),
-            annotations: Some(hints()),
-            meta: meta(),
-        }),
-        Content::resource(contents),
+        link.into(),
+        EmbeddedResource::new(contents).annotations(hints()).meta(MARK, 1).into(),
         Content::resource(ResourceContents::blob("mem://b", vec![1, 2, 3])),
     ]
 }
 
 async fn contents() -> ToolResult {
-    blocks().into_iter().fold(ToolResult::new(), ToolResult::content).meta("example.com/mark", 1)
+    blocks().into_iter().fold(ToolResult::new(), ToolResult::content).meta(MARK, 1)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -125,8 +106,8 @@ async fn refuse() -> Result<&'static str, McpError> {
 }
 
 async fn read(uri: Uri) -> Vec<ResourceContents> {
-    let text = ResourceContents::text(uri.to_string(), "text").mime_type("text/plain");
-    vec![ResourceContents { meta: meta(), ..text }, ResourceContents::blob(uri.to_string(), vec![1, 2, 3])]
+    let text = ResourceContents::text(uri.to_string(), "text").mime_type("text/plain").meta(MARK, 1);
+    vec![text, ResourceContents::blob(uri.to_string(), vec![1, 2, 3])]
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -141,7 +122,7 @@ async fn talk(_: Args<Topic>) -> Vec<PromptMessage> {
 }
 
 async fn complete(_: CompletionRequest) -> Completion {
-    Completion { values: vec!["one".to_owned()], total: Some(250), has_more: true }
+    Completion::new(["one"]).total(250).has_more(true)
 }
 
 pub(crate) fn server() -> Server {
@@ -151,7 +132,7 @@ pub(crate) fn server() -> Server {
             .read_only(true)
             .destructive(false)
             .icon(icon())
-            .meta("example.com/mark", 1)
+            .meta(MARK, 1)
     };
     Server::builder("everything", "1.0.0")
         .title("Everything")
@@ -175,7 +156,7 @@ pub(crate) fn server() -> Server {
                 .size(4)
                 .annotations(hints())
                 .icon(icon())
-                .meta("example.com/mark", 1),
+                .meta(MARK, 1),
         )
         .resource_template(
             ResourceTemplate::new("mem://item/{id}", "item", read)
@@ -185,7 +166,7 @@ pub(crate) fn server() -> Server {
                 .annotations(hints())
                 .complete("id", complete)
                 .icon(icon())
-                .meta("example.com/mark", 1),
+                .meta(MARK, 1),
         )
         .prompt(
             Prompt::new("talk", talk)
@@ -193,7 +174,7 @@ pub(crate) fn server() -> Server {
                 .description("talks")
                 .complete("topic", complete)
                 .icon(icon())
-                .meta("example.com/mark", 1),
+                .meta(MARK, 1),
         )
         .build()
 }

@@ -31,7 +31,7 @@ async fn echo(typed: CompletionRequest) -> Vec<String> {
 }
 
 async fn known_total() -> Completion {
-    Completion { values: vec!["a".to_owned()], total: Some(7), has_more: true }
+    Completion::new(["a"]).total(7).has_more(true)
 }
 
 async fn fail() -> Result<Vec<String>, String> {

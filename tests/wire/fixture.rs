@@ -311,13 +311,12 @@ pub(crate) fn builder() -> ServerBuilder {
         .tool(toggle)
         .tool(touch)
         .tool(contents)
-        .resource(Resource::new("mem://a", "a", read).mime_type("text/plain").title("A").annotations(
-            Annotations {
-                priority: Some(0.5),
-                last_modified: Some("2026-01-01T00:00:00Z".to_owned()),
-                ..Annotations::default()
-            },
-        ))
+        .resource(
+            Resource::new("mem://a", "a", read)
+                .mime_type("text/plain")
+                .title("A")
+                .annotations(Annotations::new().priority(0.5).last_modified("2026-01-01T00:00:00Z")),
+        )
         .resource(Resource::new("mem://b", "b", read))
         .resource_template(ResourceTemplate::new("mem://item/{id}", "item", read))
         .prompt(Prompt::new("greet", greet).description("Greets").complete("name", names))

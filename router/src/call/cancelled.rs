@@ -95,26 +95,26 @@ impl Cancelled {
         }
     }
 
-    /// Fires the signal, once. Called by the session.
-    pub fn fire(&self, reason: Option<String>) {
-        if let Some(reason) = reason {
-            // only the first reason counts
-            drop(self.0.reason.set(reason));
-        }
-        self.0.fired.store(true, Ordering::Release);
-        self.0.notify.notify_waiters();
-    }
-
     /// Notes that a handler listens, so that a cancel gives it a grace.
-    pub fn listen(&self) {
+    pub(crate) fn listen(&self) {
         self.0.listening.store(true, Ordering::Release);
     }
+}
 
-    /// Whether a handler listens.
-    #[must_use]
-    pub fn is_listening(&self) -> bool {
-        self.0.listening.load(Ordering::Acquire)
+/// Fires the signal, once. Only the session cancels a call, so handlers have no such method.
+pub fn fire(cancelled: &Cancelled, reason: Option<String>) {
+    if let Some(reason) = reason {
+        // only the first reason counts
+        drop(cancelled.0.reason.set(reason));
     }
+    cancelled.0.fired.store(true, Ordering::Release);
+    cancelled.0.notify.notify_waiters();
+}
+
+/// Whether a handler listens.
+#[must_use]
+pub fn is_listening(cancelled: &Cancelled) -> bool {
+    cancelled.0.listening.load(Ordering::Acquire)
 }
 
 impl fmt::Debug for Cancelled {

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::{
         fake::{ALL, Fake},
-        wire::era::Revision::V2025_11_25,
+        wire::{era::Revision::V2025_11_25, peer},
     };
 
     /// Counts how often it is serialized.
@@ -182,7 +182,7 @@ mod tests {
         let fake = Fake::new(V2025_11_25, ALL);
         let log = Log::new(&fake.call(None));
         let count = Cell::new(0);
-        fake.peer().set_level(Level::Warning);
+        peer::set_level(fake.peer(), Level::Warning);
         log.debug(Counted(&count));
         log.info(Counted(&count));
         log.notice(Counted(&count));
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(count.get(), 5);
         let levels: Vec<_> = fake.notes().iter().map(|note| note["params"]["level"].clone()).collect();
         assert_eq!(levels, ["warning", "error", "critical", "alert", "emergency"]);
-        fake.peer().set_level(Level::Debug);
+        peer::set_level(fake.peer(), Level::Debug);
         log.debug(Counted(&count));
         assert_eq!(fake.sent().len(), 6);
     }

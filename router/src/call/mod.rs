@@ -2,7 +2,7 @@
 //!
 //! Beside it: what handlers take, give back and do while they run.
 
-pub(crate) mod cancelled;
+pub mod cancelled;
 pub(crate) mod catch_panic;
 pub(crate) mod data;
 pub(crate) mod erased;
@@ -94,20 +94,20 @@ struct CallInner {
     round: OnceCell<Arc<Round>>,
 }
 
-impl Call {
+impl CallContext {
     /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`. Servers make calls; a unit test
     /// has `testing::TestCall` of the facade.
     #[must_use]
-    pub fn new(
-        context: CallContext,
+    pub fn into_call(
+        self,
         data: Arc<DataMap>,
         target: ByteString,
         arguments: Option<ByteString>,
         meta: Option<ByteString>,
         progress: Option<ProgressToken>,
-    ) -> Self {
-        Self(Rc::new(CallInner {
-            context,
+    ) -> Call {
+        Call(Rc::new(CallInner {
+            context: self,
             data,
             server: None,
             target,
@@ -120,7 +120,9 @@ impl Call {
             round: OnceCell::new(),
         }))
     }
+}
 
+impl Call {
     /// The call as part of a server.
     pub(crate) fn served_by(mut self, server: Arc<dyn Server>) -> Self {
         if let Some(call) = Rc::get_mut(&mut self.0) {
@@ -221,8 +223,7 @@ impl Call {
     }
 
     /// The way back to the session.
-    #[must_use]
-    pub fn link(&self) -> &Arc<dyn Link> {
+    pub(crate) fn link(&self) -> &Arc<dyn Link> {
         &self.0.context.link
     }
 

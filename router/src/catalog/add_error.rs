@@ -37,12 +37,12 @@ pub enum AddError {
     #[error(transparent)]
     Tool(#[from] InvalidTool),
     /// The arguments that a prompt's handler takes.
-    #[error("prompt {prompt:?}, its arguments: {source}")]
+    #[error("prompt {prompt:?}, its arguments: {why}")]
     Arguments {
         /// The prompt's name.
         prompt: String,
         /// What is wrong.
-        source: SchemaError,
+        why: SchemaError,
     },
     /// An argument of a prompt that its handler does not take as a string, as clients send all of them.
     #[error("prompt {prompt:?}: argument {argument:?} is not a string, and clients send nothing else")]
@@ -53,12 +53,12 @@ pub enum AddError {
         argument: String,
     },
     /// The URI template.
-    #[error("resource template {template:?}: {source}")]
+    #[error("resource template {template:?}: {why}")]
     Template {
         /// The template.
         template: String,
         /// What is wrong.
-        source: InvalidTemplate,
+        why: InvalidTemplate,
     },
     /// The URI of a resource is not a URI (RFC 3986).
     #[error(
@@ -107,14 +107,14 @@ pub enum AddError {
         why: &'static str,
     },
     /// The arguments that a reader takes.
-    #[error("{kind} {key:?}, what its reader takes: {source}")]
+    #[error("{kind} {key:?}, what its reader takes: {why}")]
     Reader {
         /// What it is.
         kind: &'static str,
         /// Its URI or template.
         key: String,
         /// What is wrong.
-        source: SchemaError,
+        why: SchemaError,
     },
     /// An argument that a reader cannot do without, and that no variable of its template gives it.
     #[error(
@@ -150,4 +150,40 @@ pub enum AddError {
         /// The argument.
         argument: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+    use crate::{
+        call::{progress::ProgressError, question_error::QuestionError},
+        wire::{error::McpError, jsonrpc::Malformed},
+    };
+
+    /// An error whose chain is printed (`{:#}` of an `anyhow::Error`) says everything once.
+    #[test]
+    fn no_error_repeats_what_its_source_says() {
+        let schema = SchemaError::NoJson("cut".to_owned());
+        let name = || "a".to_owned();
+        let kind = "resource";
+        let input = InvalidTool::Input { tool: name(), why: schema.clone() };
+        let errors: [Box<dyn Error>; 9] = [
+            Box::new(AddError::Tool(input.clone())),
+            Box::new(input),
+            Box::new(InvalidTool::Output { tool: name(), why: schema.clone() }),
+            Box::new(AddError::Arguments { prompt: name(), why: schema.clone() }),
+            Box::new(AddError::Reader { kind, key: name(), why: schema }),
+            Box::new(AddError::Template { template: name(), why: InvalidTemplate::NoVariable }),
+            Box::new(Malformed::unknown(McpError::internal())),
+            Box::new(QuestionError::Refused(McpError::internal())),
+            Box::new(ProgressError::Gone),
+        ];
+        for error in errors {
+            let text = error.to_string();
+            let repeated = error.source().map(ToString::to_string).filter(|source| text.contains(source));
+            assert_eq!(repeated, None, "{text}");
+        }
+    }
 }

@@ -48,6 +48,7 @@ impl FromCall for CompletionRequest {
 /// Values that fit what was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Completion {
     /// The values, best first. More than 100 are cut off, and the client is told that there are more.
     pub values: Vec<String>,
@@ -59,6 +60,25 @@ pub struct Completion {
 }
 
 impl Completion {
+    /// These values, best first. More than 100 are cut off.
+    pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
+        Self { values: values.into_iter().map(Into::into).collect(), total: None, has_more: false }
+    }
+
+    /// How many values there are in all.
+    #[must_use]
+    pub fn total(mut self, total: usize) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    /// Whether there are more values than these.
+    #[must_use]
+    pub fn has_more(mut self, has_more: bool) -> Self {
+        self.has_more = has_more;
+        self
+    }
+
     /// Holds the values to what may be sent. Without a total of the author's, it is the number of values.
     pub(crate) fn cut(mut self) -> Self {
         let given = self.values.len();
@@ -93,8 +113,7 @@ impl IntoCompletion for Completion {
 /// All values there are.
 impl<T: Into<String>> IntoCompletion for Vec<T> {
     fn into_completion(self, _: &Call) -> Result<Completion, McpError> {
-        let values = self.into_iter().map(Into::into).collect();
-        Ok(Completion { values, total: None, has_more: false })
+        Ok(Completion::new(self))
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod cursor;
 pub(crate) mod prompt;
 pub(crate) mod resource;
 pub(crate) mod resource_template;
+mod setters;
 pub(crate) mod tool;
 pub(crate) mod uri_template;
 

@@ -19,10 +19,11 @@ use crate::{
         Entry,
         completion::{Completer, Completers},
         definition_json,
+        setters::definition_setters,
     },
     schema::SchemaError,
     wire::{
-        content::{Content, Icon, MetaMap, Role},
+        content::{Content, Role},
         definition::{PromptArgument, PromptDefinition},
         era::{self, Revision},
         error::McpError,
@@ -31,6 +32,7 @@ use crate::{
 
 /// One message of a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromptMessage {
     /// Whose message it is.
     pub role: Role,
@@ -39,25 +41,46 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
+    /// A message of this content.
+    pub fn new(role: Role, content: impl Into<Content>) -> Self {
+        Self { role, content: content.into() }
+    }
+
     /// A message of the person.
     pub fn user(content: impl Into<Content>) -> Self {
-        Self { role: Role::User, content: content.into() }
+        Self::new(Role::User, content)
     }
 
     /// A message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
-        Self { role: Role::Assistant, content: content.into() }
+        Self::new(Role::Assistant, content)
     }
 }
 
 /// What `prompts/get` results in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PromptResult {
     /// What the prompt is for; the definition's description if the handler gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The messages, in order.
     pub messages: Vec<PromptMessage>,
+}
+
+impl PromptResult {
+    /// These messages, in order.
+    #[must_use]
+    pub fn new(messages: Vec<PromptMessage>) -> Self {
+        Self { description: None, messages }
+    }
+
+    /// What the prompt is for, where that is not what its definition says.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
 }
 
 /// What a prompt's handler can return.
@@ -83,7 +106,7 @@ impl IntoPromptResult for PromptResult {
 
 impl IntoPromptResult for Vec<PromptMessage> {
     fn into_prompt_result(self, _: &Call) -> Result<PromptResult, McpError> {
-        Ok(PromptResult { description: None, messages: self })
+        Ok(PromptResult::new(self))
     }
 }
 
@@ -198,19 +221,7 @@ impl Prompt {
         Self { definition, mistake, no_string, needs, completers: Completers::default(), run }
     }
 
-    /// The name to show to people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
-    }
-
-    /// What it is for.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.definition.description = Some(description.into());
-        self
-    }
+    definition_setters!(PromptDefinition, "prompt", "What it is for.");
 
     /// Adds an argument that must be given, or describes one that the handler's types tell of.
     #[must_use]
@@ -244,30 +255,8 @@ impl Prompt {
         self
     }
 
-    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
-        self
-    }
-
-    /// The prompt as lists show it.
-    #[must_use]
-    pub fn definition(&self) -> &PromptDefinition {
-        &self.definition
-    }
-
     /// What the prompt's handler needs from its application.
-    #[must_use]
-    pub fn needs(&self) -> &Requirements {
+    pub(crate) fn needs(&self) -> &Requirements {
         &self.needs
     }
 

@@ -4,7 +4,6 @@ use std::{borrow::Cow, fmt, future::Future, future::ready, ops::Deref, sync::Arc
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde_json::Value;
 
 use crate::{
     ask::input_required::Outcome,
@@ -15,10 +14,13 @@ use crate::{
         failure::failed,
         handler::{Handler, Run},
     },
-    catalog::{Entry, definition_json},
+    catalog::{
+        Entry, definition_json,
+        setters::{definition_setters, reader_setters},
+    },
     schema::SchemaError,
     wire::{
-        content::{Annotations, Icon, MetaMap, ResourceContents},
+        content::ResourceContents,
         definition::ResourceDefinition,
         era::{self, Revision},
         error::McpError,
@@ -169,6 +171,12 @@ pub struct ErasedReader {
     pub(crate) run: Arc<dyn Run<Contents>>,
 }
 
+impl ErasedReader {
+    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
+        self.takes.as_ref().map(Option::as_ref)
+    }
+}
+
 impl fmt::Debug for ErasedReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ErasedReader")
@@ -208,85 +216,14 @@ impl Resource {
         Self { definition, reader: reader.into_reader(), cache: Cache::default() }
     }
 
-    /// The name to show to people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
-    }
-
-    /// What it is, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.definition.description = Some(description.into());
-        self
-    }
-
-    /// Its MIME type; contents that name none have it too.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.definition.mime_type = Some(mime_type.into());
-        self
-    }
+    definition_setters!(ResourceDefinition, "resource", "What it is, for the model.");
+    reader_setters!("Its MIME type; contents that name none have it too.", "Hints on how it is to be used.");
 
     /// Its size in bytes, before base64.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.definition.size = Some(bytes);
         self
-    }
-
-    /// Hints on how it is to be used.
-    #[must_use]
-    pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.definition.annotations = Some(annotations);
-        self
-    }
-
-    /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
-    #[must_use]
-    pub fn cache(mut self, cache: Cache) -> Self {
-        self.cache = cache;
-        self
-    }
-
-    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
-        self
-    }
-
-    /// The resource as lists show it.
-    #[must_use]
-    pub fn definition(&self) -> &ResourceDefinition {
-        &self.definition
-    }
-
-    /// What the resource's reader needs from its application.
-    #[must_use]
-    pub fn needs(&self) -> &Requirements {
-        &self.reader.needs
-    }
-
-    pub(crate) fn hints(&self) -> Cache {
-        self.cache
-    }
-
-    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
-        self.reader.takes.as_ref().map(Option::as_ref)
-    }
-
-    pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {
-        Arc::clone(&self.reader.run)
     }
 }
 

@@ -1,26 +1,22 @@
 //! Resource templates: families of resources that share a reader.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde_json::Value;
 
 use crate::{
-    call::{
-        extract::{Requirements, Takes},
-        handler::Run,
-    },
     catalog::{
         Entry,
         completion::{Completer, Completers},
         definition_json,
-        resource::{Contents, ErasedReader, Reader},
+        resource::{ErasedReader, Reader},
+        setters::{definition_setters, reader_setters},
         uri_template::{InvalidTemplate, UriTemplate},
     },
-    schema::SchemaError,
     wire::{
-        content::{Annotations, Icon, MetaMap},
+        content::MetaMap,
         definition::TemplateDefinition,
         era::{self, Revision},
         result_meta::Cache,
@@ -77,33 +73,11 @@ impl ResourceTemplate {
         }
     }
 
-    /// The name to show to people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
-    }
-
-    /// What its resources are.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.definition.description = Some(description.into());
-        self
-    }
-
-    /// The MIME type of all of them; contents that name none have it too.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.definition.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Hints on how its resources are to be used.
-    #[must_use]
-    pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.definition.annotations = Some(annotations);
-        self
-    }
+    definition_setters!(TemplateDefinition, "template", "What its resources are.");
+    reader_setters!(
+        "The MIME type of all of them; contents that name none have it too.",
+        "Hints on how its resources are to be used."
+    );
 
     /// Completes the values of a variable.
     #[must_use]
@@ -116,58 +90,12 @@ impl ResourceTemplate {
         self
     }
 
-    /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
-    #[must_use]
-    pub fn cache(mut self, cache: Cache) -> Self {
-        self.cache = cache;
-        self
-    }
-
-    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
-        self
-    }
-
-    /// The template as lists show it.
-    #[must_use]
-    pub fn definition(&self) -> &TemplateDefinition {
-        &self.definition
-    }
-
-    /// What the reader needs from its application.
-    #[must_use]
-    pub fn needs(&self) -> &Requirements {
-        &self.reader.needs
-    }
-
     pub(crate) fn template(&self) -> Result<&UriTemplate, &InvalidTemplate> {
         self.template.as_ref()
     }
 
     pub(crate) fn completers(&self) -> &Completers {
         &self.completers
-    }
-
-    pub(crate) fn hints(&self) -> Cache {
-        self.cache
-    }
-
-    pub(crate) fn takes(&self) -> Result<Option<&Takes>, &SchemaError> {
-        self.reader.takes.as_ref().map(Option::as_ref)
-    }
-
-    pub(crate) fn reader(&self) -> Arc<dyn Run<Contents>> {
-        Arc::clone(&self.reader.run)
     }
 
     /// The variables of a URI that fits, as a JSON object.

@@ -172,7 +172,7 @@ impl Serving {
     ) -> Option<(Arc<dyn Run<Contents>>, Option<ByteString>, Option<String>, Cache)> {
         if let Some(resource) = self.router.resources.get(uri) {
             return Some((
-                resource.reader(),
+                Arc::clone(&resource.reader().run),
                 None,
                 resource.definition().mime_type.clone(),
                 resource.hints(),
@@ -181,7 +181,7 @@ impl Serving {
         self.router.templates.snapshot().iter().find_map(|template| {
             let arguments = template.arguments(uri)?;
             Some((
-                template.reader(),
+                Arc::clone(&template.reader().run),
                 Some(arguments),
                 template.definition().mime_type.clone(),
                 template.hints(),
@@ -242,8 +242,8 @@ impl Serving {
         let progress = meta.map(progress_token).transpose()?.flatten();
         let meta = meta.map(|json| params.slice(json));
         let data = Arc::clone(self.router.data());
-        Ok(Call::new(self.context.clone(), data, target, arguments, meta, progress)
-            .served_by(self.router.clone()))
+        let call = self.context.clone().into_call(data, target, arguments, meta, progress);
+        Ok(call.served_by(self.router.clone()))
     }
 
     /// Runs a handler. What it panics with reaches nobody.

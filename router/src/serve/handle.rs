@@ -43,13 +43,15 @@ pub struct Handle {
     router: Arc<Router>,
 }
 
-impl Handle {
-    /// The handle of a server.
+impl Router {
+    /// The way to change what it offers.
     #[must_use]
-    pub fn new(router: Arc<Router>) -> Self {
-        Self { router }
+    pub fn handle(self: &Arc<Self>) -> Handle {
+        Handle { router: Arc::clone(self) }
     }
+}
 
+impl Handle {
     /// Adds a tool at the end of the list.
     ///
     /// # Errors
@@ -125,6 +127,6 @@ impl FromCall for Handle {
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let router =
             call.server().cloned().and_then(|server| (server as Arc<dyn Any + Send + Sync>).downcast().ok());
-        ready(router.map(Self::new).ok_or_else(McpError::internal))
+        ready(router.map(|router| Self { router }).ok_or_else(McpError::internal))
     }
 }

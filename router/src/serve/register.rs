@@ -84,8 +84,8 @@ impl Router {
     ///
     /// The author's mistake; nothing has changed then.
     pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
-        if let Some(source) = prompt.mistake() {
-            return Err(AddError::Arguments { prompt: prompt.key().to_owned(), source: source.clone() });
+        if let Some(why) = prompt.mistake() {
+            return Err(AddError::Arguments { prompt: prompt.key().to_owned(), why: why.clone() });
         }
         if let Some(argument) = prompt.no_string() {
             return Err(AddError::NoString {
@@ -118,7 +118,7 @@ impl Router {
             return Err(AddError::Uri { uri: uri.clone() });
         }
         authored::check("resource", uri, &definition.icons, definition.meta.as_ref())?;
-        check_reader("resource", resource.key(), resource.takes(), &[])?;
+        check_reader("resource", resource.key(), resource.reader().takes(), &[])?;
         let logs = resource.needs().logging();
         self.add("resource", &self.resources, resource, Capability::Resources, Change::Resources)?;
         self.declare_if(logs, Capability::Logging);
@@ -134,7 +134,7 @@ impl Router {
         let key = template.key().to_owned();
         let parsed = match template.template() {
             Ok(parsed) => parsed,
-            Err(source) => return Err(AddError::Template { template: key, source: source.clone() }),
+            Err(why) => return Err(AddError::Template { template: key, why: why.clone() }),
         };
         if !authored::may_have_scheme(&key) {
             return Err(AddError::NoScheme { template: key });
@@ -147,7 +147,7 @@ impl Router {
         let known = |argument: &str| parsed.variables().any(|variable| variable == argument);
         check_completers("resource template", &key, template.completers().arguments(), known)?;
         let variables: Vec<_> = parsed.variables().collect();
-        check_reader("resource template", &key, template.takes(), &variables)?;
+        check_reader("resource template", &key, template.reader().takes(), &variables)?;
         let completes = !template.completers().is_empty();
         let logs = template.needs().logging() || template.completers().logging();
         self.add("resource template", &self.templates, template, Capability::Resources, Change::Resources)?;
@@ -246,7 +246,7 @@ fn check_reader(
     let key = || key.to_owned();
     match takes.map(|takes| takes.and_then(|takes| takes.unmatched(variables))) {
         Ok(None) => Ok(()),
-        Err(source) => Err(AddError::Reader { kind, key: key(), source: source.clone() }),
+        Err(why) => Err(AddError::Reader { kind, key: key(), why: why.clone() }),
         Ok(Some(Unmatched::Variable(variable))) => Err(AddError::Refused { template: key(), variable }),
         Ok(Some(Unmatched::Argument(argument))) => {
             let variables = match variables {

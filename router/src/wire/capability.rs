@@ -2,6 +2,7 @@
 
 /// A capability of a server that depends on what is registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Capability {
     /// `tools`
     Tools,

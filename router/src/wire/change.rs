@@ -8,6 +8,7 @@ use crate::wire::uri;
 
 /// Something that clients may want to know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Change {
     /// A tool was added or removed.
     Tools,

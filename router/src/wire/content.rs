@@ -6,8 +6,47 @@ use base64::{Engine, display::Base64Display, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 use serde_json::{Map, Value};
 
+use crate::wire::names;
+
 /// A `_meta` object: keys are reverse-domain names, values any JSON.
 pub type MetaMap = Map<String, Value>;
+
+/// Adds a member to the `_meta` of `owner`, unless the specification does not allow its key.
+// MCP 2025-11-25 basic, _meta: Key name format
+pub(crate) fn insert_meta(meta: &mut Option<MetaMap>, owner: &str, key: String, value: Value) {
+    match names::wrong_key(&key) {
+        Some(why) => log::error!("{key:?} is left out of the `_meta` of {owner}: {why}"),
+        None => drop(meta.get_or_insert_default().insert(key, value)),
+    }
+}
+
+/// The setter of `_meta`, for what is sent at run time and so cannot be refused at start.
+macro_rules! meta_setter {
+    ($owner:literal) => {
+        /// Adds a member of `_meta`.
+        ///
+        /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or
+        /// characters that no key has) is left out, and the log says why.
+        #[must_use]
+        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+            $crate::wire::content::insert_meta(&mut self.meta, $owner, key.into(), value.into());
+            self
+        }
+    };
+}
+pub(crate) use meta_setter;
+
+/// The setter of `annotations`.
+macro_rules! annotations_setter {
+    () => {
+        /// Hints on how it is to be used.
+        #[must_use]
+        pub fn annotations(mut self, annotations: Annotations) -> Self {
+            self.annotations = Some(annotations);
+            self
+        }
+    };
+}
 
 /// Who a message is by, or for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,6 +61,7 @@ pub enum Role {
 /// Hints on how a block or a resource is to be used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Annotations {
     /// Who it is meant for; both if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,9 +74,39 @@ pub struct Annotations {
     pub last_modified: Option<String>,
 }
 
+impl Annotations {
+    /// No hints.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Who it is meant for.
+    #[must_use]
+    pub fn audience(mut self, audience: impl IntoIterator<Item = Role>) -> Self {
+        self.audience = Some(audience.into_iter().collect());
+        self
+    }
+
+    /// How important it is, from 0 (optional) to 1 (required).
+    #[must_use]
+    pub fn priority(mut self, priority: f64) -> Self {
+        self.priority = Some(priority);
+        self
+    }
+
+    /// When it was last changed, by ISO 8601, such as `2025-01-12T15:00:58Z`. From 2025-06-18 on.
+    #[must_use]
+    pub fn last_modified(mut self, time: impl Into<String>) -> Self {
+        self.last_modified = Some(time.into());
+        self
+    }
+}
+
 /// A picture for a definition. From 2025-11-25 on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
@@ -55,6 +125,27 @@ impl Icon {
     /// An icon at this URI.
     pub fn new(src: impl Into<String>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: None, theme: None }
+    }
+
+    /// Its MIME type, such as `image/png`.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Adds a size it is made for, such as `48x48`, or `any`.
+    #[must_use]
+    pub fn size(mut self, size: impl Into<String>) -> Self {
+        self.sizes.get_or_insert_default().push(size.into());
+        self
+    }
+
+    /// The background it is made for: `light` or `dark`.
+    #[must_use]
+    pub fn theme(mut self, theme: impl Into<String>) -> Self {
+        self.theme = Some(theme.into());
+        self
     }
 }
 
@@ -87,6 +178,7 @@ impl<'de> Deserialize<'de> for Base64 {
 /// One block of content: of a tool's result, a prompt's message, or a sampled answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Content {
     /// Text.
     Text(TextContent),
@@ -102,6 +194,7 @@ pub enum Content {
 
 /// A text block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: String,
@@ -113,9 +206,20 @@ pub struct TextContent {
     pub meta: Option<MetaMap>,
 }
 
+impl TextContent {
+    /// A block of this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    annotations_setter!();
+    meta_setter!("a text block");
+}
+
 /// An image or sound block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MediaContent {
     /// The bytes.
     pub data: Base64,
@@ -129,9 +233,20 @@ pub struct MediaContent {
     pub meta: Option<MetaMap>,
 }
 
+impl MediaContent {
+    /// A block of these bytes, of a MIME type such as `image/png` or `audio/wav`.
+    pub fn new(bytes: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
+        Self { data: Base64(bytes.into()), mime_type: mime_type.into(), ..Self::default() }
+    }
+
+    annotations_setter!();
+    meta_setter!("an image or sound");
+}
+
 /// A resource, named by its URI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResourceLink {
     /// Where `resources/read` finds it.
     pub uri: String,
@@ -160,8 +275,55 @@ pub struct ResourceLink {
     pub meta: Option<MetaMap>,
 }
 
+impl ResourceLink {
+    /// A link to the resource at this URI.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { uri: uri.into(), name: name.into(), ..Self::default() }
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// What it is, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Its MIME type.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Its size in bytes, before base64.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+
+    annotations_setter!();
+
+    /// Adds an icon. From 2025-11-25 on.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.get_or_insert_default().push(icon);
+        self
+    }
+
+    meta_setter!("a link to a resource");
+}
+
 /// A resource with its contents, inside a result or a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EmbeddedResource {
     /// The contents.
     pub resource: ResourceContents,
@@ -173,8 +335,20 @@ pub struct EmbeddedResource {
     pub meta: Option<MetaMap>,
 }
 
+impl EmbeddedResource {
+    /// A resource with these contents.
+    #[must_use]
+    pub fn new(contents: ResourceContents) -> Self {
+        Self { resource: contents, annotations: None, meta: None }
+    }
+
+    annotations_setter!();
+    meta_setter!("a resource in a result");
+}
+
 /// The contents of one resource: text or bytes.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ResourceContents {
     /// The resource's URI.
     pub uri: String,
@@ -212,6 +386,8 @@ impl ResourceContents {
         self.mime_type = Some(mime_type.into());
         self
     }
+
+    meta_setter!("a resource");
 }
 
 impl Serialize for ResourceContents {
@@ -257,36 +433,28 @@ impl<'de> Deserialize<'de> for ResourceContents {
 impl Content {
     /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextContent { text: text.into(), ..TextContent::default() })
+        Self::Text(TextContent::new(text))
     }
 
     /// An image of this MIME type, such as `image/png`.
     pub fn image(bytes: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
-        Self::Image(MediaContent {
-            data: Base64(bytes.into()),
-            mime_type: mime_type.into(),
-            ..MediaContent::default()
-        })
+        Self::Image(MediaContent::new(bytes, mime_type))
     }
 
     /// Sound of this MIME type, such as `audio/wav`.
     pub fn audio(bytes: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
-        Self::Audio(MediaContent {
-            data: Base64(bytes.into()),
-            mime_type: mime_type.into(),
-            ..MediaContent::default()
-        })
+        Self::Audio(MediaContent::new(bytes, mime_type))
     }
 
     /// A link to a resource.
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::ResourceLink(ResourceLink { uri: uri.into(), name: name.into(), ..ResourceLink::default() })
+        Self::ResourceLink(ResourceLink::new(uri, name))
     }
 
     /// A resource with its contents.
     #[must_use]
     pub fn resource(contents: ResourceContents) -> Self {
-        Self::Resource(EmbeddedResource { resource: contents, annotations: None, meta: None })
+        Self::Resource(EmbeddedResource::new(contents))
     }
 }
 
@@ -299,5 +467,23 @@ impl From<String> for Content {
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Self::text(text)
+    }
+}
+
+impl From<TextContent> for Content {
+    fn from(block: TextContent) -> Self {
+        Self::Text(block)
+    }
+}
+
+impl From<ResourceLink> for Content {
+    fn from(link: ResourceLink) -> Self {
+        Self::ResourceLink(link)
+    }
+}
+
+impl From<EmbeddedResource> for Content {
+    fn from(resource: EmbeddedResource) -> Self {
+        Self::Resource(resource)
     }
 }

@@ -1,16 +1,20 @@
 //! Definitions as lists show them, in the shape of the newest revision; `era` takes out what an older one lacks.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::wire::{
-    content::{Annotations, Icon, MetaMap},
+    content::{Annotations, Icon, MetaMap, meta_setter},
     names,
 };
 
 /// A tool, as `tools/list` shows it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolDefinition {
     /// The name it is called by; unique in its server.
     pub name: String,
@@ -36,9 +40,69 @@ pub struct ToolDefinition {
     pub meta: Option<MetaMap>,
 }
 
+/// To offer a tool to a client's model; a tool of the server is a [`Tool`](crate::catalog::tool::Tool), which has one.
+impl ToolDefinition {
+    /// A tool of this name, whose arguments have this schema: an object.
+    pub fn new(name: impl Into<String>, input_schema: impl Into<Value>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            input_schema: raw(input_schema.into()),
+            output_schema: None,
+            annotations: None,
+            icons: Vec::new(),
+            meta: None,
+        }
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// What it does, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The schema of its structured content.
+    #[must_use]
+    pub fn output_schema(mut self, schema: impl Into<Value>) -> Self {
+        self.output_schema = Some(raw(schema.into()));
+        self
+    }
+
+    /// Hints on its behaviour.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds an icon.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    meta_setter!("a tool");
+}
+
+/// The text of a value, which always has one.
+fn raw(value: Value) -> Box<RawValue> {
+    to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
 /// Hints on a tool's behaviour. A client must not trust them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolAnnotations {
     /// The name to show to people; older clients look here.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,8 +121,52 @@ pub struct ToolAnnotations {
     pub open_world_hint: Option<bool>,
 }
 
+impl ToolAnnotations {
+    /// No hints.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The name to show to people; older clients look here.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// It changes nothing.
+    #[must_use]
+    pub fn read_only(mut self, hint: bool) -> Self {
+        self.read_only_hint = Some(hint);
+        self
+    }
+
+    /// It may destroy something. Clients assume so.
+    #[must_use]
+    pub fn destructive(mut self, hint: bool) -> Self {
+        self.destructive_hint = Some(hint);
+        self
+    }
+
+    /// The same call twice does no more than once.
+    #[must_use]
+    pub fn idempotent(mut self, hint: bool) -> Self {
+        self.idempotent_hint = Some(hint);
+        self
+    }
+
+    /// It reaches the world outside. Clients assume so.
+    #[must_use]
+    pub fn open_world(mut self, hint: bool) -> Self {
+        self.open_world_hint = Some(hint);
+        self
+    }
+}
+
 /// A prompt, as `prompts/list` shows it.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PromptDefinition {
     /// The name it is asked for by; unique in its server.
     pub name: String,
@@ -81,6 +189,7 @@ pub struct PromptDefinition {
 
 /// An argument of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
@@ -97,6 +206,7 @@ pub struct PromptArgument {
 /// A resource, as `resources/list` shows it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ResourceDefinition {
     /// Its URI; unique in its server.
     pub uri: String,
@@ -128,6 +238,7 @@ pub struct ResourceDefinition {
 /// A family of resources, as `resources/templates/list` shows it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct TemplateDefinition {
     /// The URI with variables (RFC 6570), such as `mem://item/{id}`.
     pub uri_template: String,
@@ -188,5 +299,34 @@ impl ServerInfo {
         }
         let wrong = self.icons.iter().any(|icon| !names::is_icon(&icon.src));
         wrong.then(|| "an icon of the server is not at an https:, http: or data: URI".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_for_the_clients_model_is_built_with_all_hints() {
+        let hints = ToolAnnotations::new()
+            .title("Weather")
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false);
+        let tool = ToolDefinition::new("weather", json!({ "type": "object" })).annotations(hints);
+        let annotations = json!({
+            "title": "Weather",
+            "readOnlyHint": true,
+            "destructiveHint": false,
+            "idempotentHint": true,
+            "openWorldHint": false,
+        });
+        assert_eq!(
+            serde_json::to_value(tool).unwrap(),
+            json!({ "name": "weather", "inputSchema": { "type": "object" }, "annotations": annotations })
+        );
     }
 }

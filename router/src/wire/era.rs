@@ -20,6 +20,7 @@ use crate::wire::{
 ///
 /// It has no order: which of two is newer is nothing to ask outside of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Revision {
     /// 2024-11-05
     V2024_11_05,
@@ -165,12 +166,14 @@ impl Revision {
     }
 
     /// The revision of this name, if it is served and has this feature.
+    #[doc(hidden)]
     #[must_use]
     pub fn parse_with(text: &str, feature: Feature) -> Option<Self> {
         Self::parse(text).filter(|revision| revision.has(feature))
     }
 
     /// Whether it has this feature.
+    #[doc(hidden)]
     #[must_use]
     pub fn has(self, feature: Feature) -> bool {
         let (first, last) = feature.span();

@@ -157,16 +157,12 @@ fn meta_and_dates_leave_every_block_of_the_revisions_without_them() {
 }
 
 fn full_tool() -> ToolDefinition {
-    ToolDefinition {
-        name: "t".to_owned(),
-        title: Some("T".to_owned()),
-        description: Some("d".to_owned()),
-        input_schema: RawValue::from_string(r#"{"type":"object"}"#.to_owned()).unwrap(),
-        output_schema: RawValue::from_string(r#"{"type":"object"}"#.to_owned()).ok(),
-        annotations: None,
-        icons: vec![Icon::new("data:,")],
-        meta: meta(),
-    }
+    ToolDefinition::new("t", json!({ "type": "object" }))
+        .title("T")
+        .description("d")
+        .output_schema(json!({ "type": "object" }))
+        .icon(Icon::new("data:,"))
+        .meta("k", 1)
 }
 
 #[test]

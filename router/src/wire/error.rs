@@ -50,6 +50,7 @@ impl ErrorCode {
 /// error; every other error type becomes a result the model can read.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{message} ({code})", code = code.0)]
+#[non_exhaustive]
 pub struct McpError {
     /// What went wrong, by kind.
     pub code: ErrorCode,

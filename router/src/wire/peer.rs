@@ -82,15 +82,16 @@ impl Peer {
     pub fn wants(&self, level: Level) -> bool {
         level as u8 >= self.level.load(Ordering::Relaxed)
     }
+}
 
-    /// What `logging/setLevel` does.
-    pub fn set_level(&self, level: Level) {
-        self.level.store(level as u8, Ordering::Relaxed);
-    }
+/// What `logging/setLevel` does. Only the client sets it, so handlers have no such method.
+pub fn set_level(peer: &Peer, level: Level) {
+    peer.level.store(level as u8, Ordering::Relaxed);
 }
 
 /// What a client declared in `initialize` that a server may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ClientCapabilities {
     /// `elicitation`, in form mode: `{}` or `{"form":{}}`.
     pub elicitation_form: bool,
@@ -108,6 +109,7 @@ pub struct ClientCapabilities {
 
 /// One of the capabilities a server-to-client request can need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ClientCapability {
     /// `elicitation` in form mode.
     ElicitationForm,
@@ -163,6 +165,28 @@ impl fmt::Display for ClientCapability {
 }
 
 impl ClientCapabilities {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one, with what it is part of: `sampling.tools` declares `sampling` too.
+    #[must_use]
+    pub fn with(mut self, capability: ClientCapability) -> Self {
+        match capability {
+            ClientCapability::ElicitationForm => self.elicitation_form = true,
+            ClientCapability::ElicitationUrl => self.elicitation_url = true,
+            ClientCapability::Sampling => self.sampling = true,
+            ClientCapability::SamplingTools => {
+                self.sampling = true;
+                self.sampling_tools = true;
+            }
+            ClientCapability::Roots => self.roots = true,
+        }
+        self
+    }
+
     /// Whether the client declared this one.
     #[must_use]
     pub fn has(&self, capability: ClientCapability) -> bool {
@@ -178,6 +202,7 @@ impl ClientCapabilities {
 
 /// What a program calls itself: `clientInfo` of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Implementation {
     /// The program's name.
     pub name: String,
@@ -186,4 +211,42 @@ pub struct Implementation {
     /// The name to show to people, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+}
+
+impl Implementation {
+    /// A program of this name and version.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self { name: name.into(), version: version.into(), title: None }
+    }
+
+    /// The name to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capability_that_is_added_is_declared_with_what_it_is_part_of() {
+        let all = [
+            ClientCapability::ElicitationForm,
+            ClientCapability::ElicitationUrl,
+            ClientCapability::Sampling,
+            ClientCapability::SamplingTools,
+            ClientCapability::Roots,
+        ];
+        for capability in all {
+            let client = ClientCapabilities::new().with(capability);
+            let declared: Vec<_> = all.into_iter().filter(|other| client.has(*other)).collect();
+            let with_tools = vec![ClientCapability::Sampling, ClientCapability::SamplingTools];
+            let is_of_tools = capability == ClientCapability::SamplingTools;
+            let expected = if is_of_tools { with_tools } else { vec![capability] };
+            assert_eq!(declared, expected);
+        }
+    }
 }

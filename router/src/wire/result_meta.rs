@@ -35,6 +35,7 @@ pub enum CacheScope {
 /// By default not at all, and for nobody else.
 // MCP 2026-07-28 server/utilities/caching
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cache {
     /// How long it is fresh; whole milliseconds count.
     pub ttl: Duration,

@@ -3,14 +3,12 @@
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::wire::{
-    content::{Content, MetaMap},
-    names,
-};
+use crate::wire::content::{Content, MetaMap, meta_setter};
 
 /// The result of a tool, in the shape of the newest revision.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The blocks the model reads, in order.
     pub content: Vec<Content>,
@@ -61,18 +59,5 @@ impl ToolResult {
         Ok(self)
     }
 
-    /// Adds a member of `_meta`.
-    ///
-    /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or characters
-    /// that no key has) is left out, and the log says why.
-    // MCP 2025-11-25 basic, _meta: Key name format
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        let key = key.into();
-        match names::wrong_key(&key) {
-            Some(why) => log::error!("{key:?} is left out of a result's `_meta`: {why}"),
-            None => drop(self.meta.get_or_insert_default().insert(key, value.into())),
-        }
-        self
-    }
+    meta_setter!("a result");
 }

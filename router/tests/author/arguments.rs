@@ -103,7 +103,7 @@ async fn line_breaks_in_a_schema_by_hand_do_not_reach_the_wire() {
 
 fn refused<M>(tool: impl IntoTool<M>) -> SchemaError {
     match tool.into_tool().check() {
-        Err(InvalidTool::Input { source, .. } | InvalidTool::Output { source, .. }) => source,
+        Err(InvalidTool::Input { why, .. } | InvalidTool::Output { why, .. }) => why,
         other => panic!("not refused for a schema: {other:?}"),
     }
 }

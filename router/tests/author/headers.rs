@@ -9,7 +9,7 @@ use crate::input;
 /// What is wrong with a tool's headers: the argument, and the reason.
 fn mistake(tool: Tool) -> (String, &'static str) {
     match tool.check() {
-        Err(InvalidTool::Input { source: SchemaError::Header { at, why }, .. }) => (at, why),
+        Err(InvalidTool::Input { why: SchemaError::Header { at, why }, .. }) => (at, why),
         other => panic!("a mistake in a header was expected, not {other:?}"),
     }
 }

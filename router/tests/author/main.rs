@@ -26,7 +26,7 @@ fn call(arguments: &str) -> Call {
 }
 
 fn call_from(context: CallContext, data: DataMap, arguments: &str) -> Call {
-    Call::new(context, Arc::new(data), "the-tool".into(), Some(arguments.into()), None, None)
+    context.into_call(Arc::new(data), "the-tool".into(), Some(arguments.into()), None, None)
 }
 
 async fn run<M>(tool: impl IntoTool<M>, arguments: &str) -> Result<ToolResult, McpError> {

@@ -219,9 +219,9 @@ async fn a_value_without_json_is_an_error_of_ours() {
 
 #[tokio::test]
 async fn raw_json_of_the_authors_loses_its_line_breaks() {
-    let raw = async || ToolResult {
-        structured: Some(serde_json::value::RawValue::from_string("{\n\"v\":\r\n1}".into()).unwrap()),
-        ..ToolResult::new()
+    let raw = async || {
+        let json = serde_json::value::RawValue::from_string("{\n\"v\":\r\n1}".into()).unwrap();
+        ToolResult::new().structured(&json).unwrap()
     };
     let seen = run(Tool::new("t", raw), "{}").await.unwrap();
     assert_eq!(seen.structured.unwrap().get(), "{ \"v\":  1}");

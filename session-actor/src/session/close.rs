@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use actix::{ActorContext, Context, Handler, Message};
-use actix_mcp_router::{ErrorCode, McpError};
+use actix_mcp_router::{ErrorCode, McpError, internal::cancelled};
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 
@@ -75,8 +75,8 @@ impl SessionActor {
     /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
     /// `true` if it has one.
     pub(super) fn cancel_task(&mut self, running: Running, reason: Option<String>) -> bool {
-        running.cancelled.fire(reason);
-        if !running.cancelled.is_listening() {
+        cancelled::fire(&running.cancelled, reason);
+        if !cancelled::is_listening(&running.cancelled) {
             return false;
         }
         let limit = self.state.limits.in_flight;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use actix::{AsyncContext, Context};
 use actix_mcp_router::{
     ErrorCode, McpError, Peer, RequestId,
-    internal::{Opening, Parameters, Request, Router, encode_result},
+    internal::{Opening, Parameters, Request, Router, encode_result, set_level},
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -65,7 +65,7 @@ impl SessionActor {
 
     pub(super) fn set_level(&self, reply_to: ReplyTo, request: &Request, peer: &Peer) {
         let level = Router::parse_level(&request.params);
-        self.answer_empty(reply_to, &request.id, level.map(|level| peer.set_level(level)));
+        self.answer_empty(reply_to, &request.id, level.map(|level| set_level(peer, level)));
     }
 
     pub(super) fn subscribe(&mut self, reply_to: ReplyTo, request: &Request) {

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::wire::{
-    content::{Content, MediaContent, MetaMap, Role, TextContent},
+    content::{Content, MediaContent, MetaMap, Role, TextContent, meta_setter},
     era::{self, Revision},
 };
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SamplingMessage {
     /// Who it is by.
     pub role: Role,
@@ -42,6 +43,7 @@ pub enum SamplingContent {
 
 /// A model's call of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolUse {
     /// What the result names it by.
     pub id: String,
@@ -54,9 +56,19 @@ pub struct ToolUse {
     pub meta: Option<MetaMap>,
 }
 
+impl ToolUse {
+    /// The call of this tool with these arguments; the result names it by `id`.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: Map<String, Value>) -> Self {
+        Self { id: id.into(), name: name.into(), input, meta: None }
+    }
+
+    meta_setter!("a tool use");
+}
+
 /// What a tool gave that a model called.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SampledToolResult {
     /// The [`ToolUse::id`].
     pub tool_use_id: String,
@@ -71,6 +83,36 @@ pub struct SampledToolResult {
     /// `_meta`.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaMap>,
+}
+
+impl SampledToolResult {
+    /// The result of the tool use of this id, without content.
+    pub fn new(tool_use_id: impl Into<String>) -> Self {
+        Self { tool_use_id: tool_use_id.into(), ..Self::default() }
+    }
+
+    /// Adds a block of content.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<Content>) -> Self {
+        self.content.push(content.into());
+        self
+    }
+
+    /// What it gave as JSON.
+    #[must_use]
+    pub fn structured_content(mut self, content: Map<String, Value>) -> Self {
+        self.structured_content = Some(content);
+        self
+    }
+
+    /// Whether it failed.
+    #[must_use]
+    pub fn is_error(mut self, is_error: bool) -> Self {
+        self.is_error = Some(is_error);
+        self
+    }
+
+    meta_setter!("a tool's result");
 }
 
 impl SamplingMessage {
@@ -89,6 +131,8 @@ impl SamplingMessage {
     pub fn assistant(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::Assistant, vec![content.into()])
     }
+
+    meta_setter!("a message");
 }
 
 impl SamplingContent {
@@ -118,13 +162,31 @@ impl SamplingContent {
 
 impl From<String> for SamplingContent {
     fn from(text: String) -> Self {
-        Self::Text(TextContent { text, ..TextContent::default() })
+        Self::Text(TextContent::new(text))
     }
 }
 
 impl From<&str> for SamplingContent {
     fn from(text: &str) -> Self {
         text.to_owned().into()
+    }
+}
+
+impl From<TextContent> for SamplingContent {
+    fn from(block: TextContent) -> Self {
+        Self::Text(block)
+    }
+}
+
+impl From<ToolUse> for SamplingContent {
+    fn from(used: ToolUse) -> Self {
+        Self::ToolUse(used)
+    }
+}
+
+impl From<SampledToolResult> for SamplingContent {
+    fn from(result: SampledToolResult) -> Self {
+        Self::ToolResult(result)
     }
 }
 

@@ -29,6 +29,7 @@ use crate::wire::{
 /// ```
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SamplingRequest {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
@@ -63,6 +64,7 @@ pub struct SamplingRequest {
 /// Which model to take; all of it is advice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ModelPreferences {
     /// Names or parts of names, the first that the client has first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,8 +80,45 @@ pub struct ModelPreferences {
     pub intelligence_priority: Option<f64>,
 }
 
+impl ModelPreferences {
+    /// None.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a model's name, or a part of one; the first that the client has counts.
+    #[must_use]
+    pub fn hint(mut self, name: impl Into<String>) -> Self {
+        self.hints.push(ModelHint { name: name.into() });
+        self
+    }
+
+    /// How much low cost counts, from 0 to 1.
+    #[must_use]
+    pub fn cost_priority(mut self, priority: f64) -> Self {
+        self.cost_priority = Some(priority);
+        self
+    }
+
+    /// How much speed counts, from 0 to 1.
+    #[must_use]
+    pub fn speed_priority(mut self, priority: f64) -> Self {
+        self.speed_priority = Some(priority);
+        self
+    }
+
+    /// How much ability counts, from 0 to 1.
+    #[must_use]
+    pub fn intelligence_priority(mut self, priority: f64) -> Self {
+        self.intelligence_priority = Some(priority);
+        self
+    }
+}
+
 /// A model's name, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ModelHint {
     /// Such as `claude-sonnet`.
     pub name: String,
@@ -88,6 +127,7 @@ pub struct ModelHint {
 /// Whose context the client adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum IncludeContext {
     /// Nobody's.
     None,
@@ -100,6 +140,7 @@ pub enum IncludeContext {
 /// How the model may use the tools of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// As it likes.
     Auto,
@@ -177,8 +218,7 @@ impl SamplingRequest {
     /// Adds a hint at a model, by a part of its name.
     #[must_use]
     pub fn model_hint(mut self, name: impl Into<String>) -> Self {
-        let preferences = self.model_preferences.get_or_insert_default();
-        preferences.hints.push(ModelHint { name: name.into() });
+        self.model_preferences = Some(self.model_preferences.unwrap_or_default().hint(name));
         self
     }
 
@@ -186,6 +226,13 @@ impl SamplingRequest {
     #[must_use]
     pub fn include_context(mut self, context: IncludeContext) -> Self {
         self.include_context = Some(context);
+        self
+    }
+
+    /// What the model's provider is to be told.
+    #[must_use]
+    pub fn metadata(mut self, metadata: Map<String, Value>) -> Self {
+        self.metadata = Some(metadata);
         self
     }
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     fake::{ALL, Fake},
     wire::error::McpError,
     wire::{
-        content::{Base64, Content, MediaContent, Role},
+        content::{MediaContent, Role},
         definition::ToolDefinition,
         era::Revision::{self, V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25},
         peer::ClientCapabilities,
@@ -31,20 +31,11 @@ fn asked(revision: Revision, request: SamplingRequest) -> Value {
 }
 
 fn media(bytes: &[u8], mime_type: &str) -> MediaContent {
-    MediaContent { data: Base64(bytes.to_vec()), mime_type: mime_type.into(), ..MediaContent::default() }
+    MediaContent::new(bytes, mime_type)
 }
 
 fn weather() -> ToolDefinition {
-    ToolDefinition {
-        name: "weather".into(),
-        title: None,
-        description: None,
-        input_schema: serde_json::value::to_raw_value(&json!({ "type": "object" })).unwrap(),
-        output_schema: None,
-        annotations: None,
-        icons: Vec::new(),
-        meta: None,
-    }
+    ToolDefinition::new("weather", json!({ "type": "object" }))
 }
 
 #[tokio::test]
@@ -64,14 +55,20 @@ async fn a_text_is_asked_for_and_its_answer_read() {
 
 #[tokio::test]
 async fn every_setting_is_written_under_its_name() {
+    let preferences = ModelPreferences::new()
+        .hint("opus")
+        .cost_priority(0.25)
+        .speed_priority(0.5)
+        .intelligence_priority(1.0);
     let request = SamplingRequest::text("q")
         .message(SamplingMessage::assistant("a"))
         .system_prompt("be brief")
         .temperature(0.5)
         .stop_sequence("END")
-        .model_preferences(ModelPreferences { cost_priority: Some(0.25), ..ModelPreferences::default() })
+        .model_preferences(preferences)
         .model_hint("sonnet")
-        .include_context(IncludeContext::ThisServer);
+        .include_context(IncludeContext::ThisServer)
+        .metadata(Map::from_iter([("tier".to_owned(), json!("batch"))]));
     let params = json!({
         "messages": [
             { "role": "user", "content": { "type": "text", "text": "q" } },
@@ -81,8 +78,14 @@ async fn every_setting_is_written_under_its_name() {
         "systemPrompt": "be brief",
         "temperature": 0.5,
         "stopSequences": ["END"],
-        "modelPreferences": { "hints": [{ "name": "sonnet" }], "costPriority": 0.25 },
+        "modelPreferences": {
+            "hints": [{ "name": "opus" }, { "name": "sonnet" }],
+            "costPriority": 0.25,
+            "speedPriority": 0.5,
+            "intelligencePriority": 1.0,
+        },
         "includeContext": "thisServer",
+        "metadata": { "tier": "batch" },
     });
     for revision in [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25] {
         assert_eq!(asked(revision, request.clone()), params);
@@ -151,14 +154,8 @@ async fn a_completion_that_calls_tools_goes_on_as_a_conversation() {
     assert_eq!(answer.text(), "let me see");
     let calls: Vec<_> = answer.tool_uses().collect();
     assert_eq!((calls[0].id.as_str(), &calls[0].input["city"]), ("c1", &json!("Paris")));
-    let result = SampledToolResult {
-        tool_use_id: "c1".into(),
-        content: vec![Content::text("18 degrees")],
-        ..SampledToolResult::default()
-    };
-    let next = SamplingRequest::text("q")
-        .message(answer.into())
-        .message(SamplingMessage::user(SamplingContent::ToolResult(result)));
+    let result = SampledToolResult::new("c1").content("18 degrees");
+    let next = SamplingRequest::text("q").message(answer.into()).message(SamplingMessage::user(result));
     let messages = &asked(V2025_11_25, next)["messages"];
     assert_eq!(
         messages[1]["content"][2],
@@ -174,7 +171,7 @@ async fn a_completion_that_calls_tools_goes_on_as_a_conversation() {
 #[tokio::test]
 async fn a_request_that_every_client_must_refuse_is_not_sent() {
     let mixed = vec![SamplingContent::ToolResult(SampledToolResult::default()), "text".into()];
-    let priority = ModelPreferences { speed_priority: Some(1.5), ..ModelPreferences::default() };
+    let priority = ModelPreferences::new().speed_priority(1.5);
     let requests = [
         SamplingRequest::text("q").temperature(f64::NAN),
         SamplingRequest::text("q").model_preferences(priority),
@@ -234,15 +231,8 @@ async fn what_went_wrong_is_told_and_a_dropped_request_taken_back() {
 // C116
 #[tokio::test]
 async fn a_tool_use_is_followed_by_its_results_and_nothing_else_or_nothing_is_sent() {
-    let used = |id: &str| {
-        SamplingContent::ToolUse(ToolUse { id: id.into(), name: "weather".into(), ..ToolUse::default() })
-    };
-    let result = |id: &str| {
-        SamplingContent::ToolResult(SampledToolResult {
-            tool_use_id: id.into(),
-            ..SampledToolResult::default()
-        })
-    };
+    let used = |id: &str| SamplingContent::from(ToolUse::new(id, "weather", Map::new()));
+    let result = |id: &str| SamplingContent::from(SampledToolResult::new(id));
     let by_user = |blocks: Vec<SamplingContent>| SamplingMessage::new(Role::User, blocks);
     let by_model = |blocks: Vec<SamplingContent>| SamplingMessage::new(Role::Assistant, blocks);
     let question = || SamplingMessage::user("Is it raining?");
@@ -290,4 +280,35 @@ async fn a_tool_use_is_followed_by_its_results_and_nothing_else_or_nothing_is_se
         question(),
     ];
     assert_eq!(asked(V2025_11_25, SamplingRequest::new(good))["messages"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn a_tool_use_and_its_result_are_built_with_all_they_can_have() {
+    let object = |value: Value| value.as_object().cloned().unwrap_or_default();
+    let used = ToolUse::new("a", "weather", object(json!({ "city": "Paris" }))).meta("k", 1);
+    let result = SampledToolResult::new("a")
+        .content("none")
+        .structured_content(object(json!({ "degrees": null })))
+        .is_error(true)
+        .meta("k", 2);
+    let written = [
+        serde_json::to_value(SamplingMessage::assistant(used)).unwrap(),
+        serde_json::to_value(SamplingMessage::user(result).meta("k", 3)).unwrap(),
+    ];
+    let used = json!({
+        "type": "tool_use", "id": "a", "name": "weather", "input": { "city": "Paris" }, "_meta": { "k": 1 },
+    });
+    let result = json!({
+        "type": "tool_result",
+        "toolUseId": "a",
+        "content": [{ "type": "text", "text": "none" }],
+        "structuredContent": { "degrees": null },
+        "isError": true,
+        "_meta": { "k": 2 },
+    });
+    let expected = [
+        json!({ "role": "assistant", "content": used }),
+        json!({ "role": "user", "content": result, "_meta": { "k": 3 } }),
+    ];
+    assert_eq!(written, expected);
 }

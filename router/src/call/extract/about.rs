@@ -49,7 +49,7 @@ enum Arguments {
 
 /// The values a handler needs from its application, by type.
 #[derive(Clone, Debug, Default)]
-pub struct Requirements {
+pub(crate) struct Requirements {
     data: Vec<Need>,
     logs: bool,
 }
@@ -63,8 +63,7 @@ struct Need {
 
 impl HandlerSpec {
     /// What this extractor, or tuple of extractors, needs.
-    #[must_use]
-    pub fn of<A: FromCall>() -> Self {
+    pub(crate) fn of<A: FromCall>() -> Self {
         let mut about = Self::new();
         A::describe(&mut about);
         about
@@ -191,21 +190,40 @@ impl HandlerSpec {
 
 impl Requirements {
     /// The types of `web::Data` that the server does not have: over stdio these are missing, at start.
-    #[must_use]
-    pub fn missing(&self, server: &DataMap) -> Vec<&'static str> {
+    pub(crate) fn missing(&self, server: &DataMap) -> Vec<&'static str> {
         self.data.iter().filter(|need| !(need.in_server)(server)).map(|need| need.name).collect()
     }
 
     /// The types of `web::Data` that neither this request's app nor the server has.
-    #[must_use]
-    pub fn missing_in(&self, request: &HttpRequest, server: &DataMap) -> Vec<&'static str> {
+    pub(crate) fn missing_in(&self, request: &HttpRequest, server: &DataMap) -> Vec<&'static str> {
         let missing = |need: &&Need| !(need.in_app)(request) && !(need.in_server)(server);
         self.data.iter().filter(missing).map(|need| need.name).collect()
     }
 
     /// Whether the handler may log to its client.
-    #[must_use]
-    pub fn logging(&self) -> bool {
+    pub(crate) fn logging(&self) -> bool {
         self.logs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{rc::Rc, sync::Arc};
+
+    use actix_web::{test::TestRequest, web};
+
+    use super::*;
+
+    #[test]
+    fn data_that_neither_the_server_nor_the_app_has_is_named_unless_it_is_optional() {
+        type Taken = (web::Data<String>, web::Data<Rc<u8>>, Option<web::Data<u16>>);
+        let (_, needs) = HandlerSpec::of::<Taken>().finish();
+        let mut server = DataMap::default();
+        assert_eq!(needs.missing(&server), ["alloc::string::String", "alloc::rc::Rc<u8>"]);
+        let request = TestRequest::default().app_data(web::Data::new(Rc::new(1_u8))).to_http_request();
+        assert_eq!(needs.missing_in(&request, &server), ["alloc::string::String"]);
+        server.insert(Arc::new(String::new()));
+        assert_eq!(needs.missing(&server), ["alloc::rc::Rc<u8>"]);
+        assert!(needs.missing_in(&request, &server).is_empty());
     }
 }

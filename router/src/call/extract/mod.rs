@@ -19,7 +19,8 @@ mod trace;
 mod web;
 mod whole;
 
-pub use about::{HandlerSpec, Requirements};
+pub use about::HandlerSpec;
+pub(crate) use about::Requirements;
 pub use args::{Args, Arguments};
 pub(crate) use args::{Fields, argument, bad, cut, of_nothing};
 pub(crate) use members::{Takes, Unmatched};

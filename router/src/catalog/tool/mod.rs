@@ -15,10 +15,9 @@ use crate::{
         extract::{HandlerSpec, Requirements, bad, cut, to_client_error},
         result::{OutputSchema, unusable},
     },
-    catalog::{Entry, definition_json},
+    catalog::{Entry, definition_json, setters::definition_setters},
     schema::{self, Checked, SchemaError, headers::ParamHeader},
     wire::{
-        content::{Icon, MetaMap},
         definition::{ToolAnnotations, ToolDefinition},
         era::{self, Revision},
         error::{ErrorCode, McpError},
@@ -31,7 +30,6 @@ use crate::{
 pub(crate) mod annotated;
 mod handler;
 
-pub use annotated::Annotated;
 use handler::Invoke;
 pub use handler::ToolHandler;
 
@@ -97,20 +95,20 @@ pub enum InvalidTool {
     #[error("a tool's name has {0} bytes, more than 8192")]
     LongName(usize),
     /// The schema of the arguments.
-    #[error("tool {tool:?}, schema of its arguments: {source}")]
+    #[error("tool {tool:?}, schema of its arguments: {why}")]
     Input {
         /// The tool's name.
         tool: String,
         /// What is wrong.
-        source: SchemaError,
+        why: SchemaError,
     },
     /// The schema of the structured content.
-    #[error("tool {tool:?}, schema of its output: {source}")]
+    #[error("tool {tool:?}, schema of its output: {why}")]
     Output {
         /// The tool's name.
         tool: String,
         /// What is wrong.
-        source: SchemaError,
+        why: SchemaError,
     },
 }
 
@@ -191,19 +189,7 @@ impl Tool {
         &self.client_needs
     }
 
-    /// The name to show to people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.definition.title = Some(title.into());
-        self
-    }
-
-    /// What it does, for the model.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.definition.description = Some(description.into());
-        self
-    }
+    definition_setters!(ToolDefinition, "tool", "What it does, for the model.");
 
     /// All hints at once.
     #[must_use]
@@ -242,21 +228,6 @@ impl Tool {
 
     fn hints(&mut self) -> &mut ToolAnnotations {
         self.definition.annotations.get_or_insert_default()
-    }
-
-    /// Adds an icon, at an `https:`, `http:` or `data:` URI.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.definition.icons.push(icon);
-        self
-    }
-
-    /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-    /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        self.definition.meta.get_or_insert_with(MetaMap::new).insert(key.into(), value.into());
-        self
     }
 
     /// A schema of the arguments that you wrote, as JSON text, in place of the derived one.
@@ -298,15 +269,8 @@ impl Tool {
         &self.definition.name
     }
 
-    /// The tool as lists show it.
-    #[must_use]
-    pub fn definition(&self) -> &ToolDefinition {
-        &self.definition
-    }
-
     /// What the tool needs from its application.
-    #[must_use]
-    pub fn needs(&self) -> &Requirements {
+    pub(crate) fn needs(&self) -> &Requirements {
         &self.needs
     }
 
@@ -324,11 +288,11 @@ impl Tool {
         if name.len() > NAME_BYTES {
             return Err(InvalidTool::LongName(name.len()));
         }
-        if let Err(source) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
-            return Err(InvalidTool::Input { tool: name.to_owned(), source: source.clone() });
+        if let Err(why) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
+            return Err(InvalidTool::Input { tool: name.to_owned(), why: why.clone() });
         }
-        if let Some(Err(source)) = &self.output {
-            return Err(InvalidTool::Output { tool: name.to_owned(), source: source.clone() });
+        if let Some(Err(why)) = &self.output {
+            return Err(InvalidTool::Output { tool: name.to_owned(), why: why.clone() });
         }
         Ok(())
     }

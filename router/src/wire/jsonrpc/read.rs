@@ -83,7 +83,6 @@ pub struct Malformed {
     /// What it looked like.
     pub looks: Looks,
     /// What to answer, where it is to be answered.
-    #[source]
     pub error: McpError,
 }
 
