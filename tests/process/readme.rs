@@ -21,7 +21,8 @@ fn block(fence: &str, with: &str) -> &'static str {
 
 #[test]
 fn the_server_has_at_most_sixteen_lines() {
-    let lines = block("rust,no_run\n", "Server::builder").lines().filter(|line| !line.trim().is_empty()).count();
+    let lines =
+        block("rust,no_run\n", "Server::builder").lines().filter(|line| !line.trim().is_empty()).count();
     assert!(lines <= 16, "{lines} lines that are not blank");
 }
 
