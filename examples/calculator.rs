@@ -1,11 +1,11 @@
 //! The smallest server: two tools, over HTTP or standard input and output.
 //!
-//! Shows how a function becomes a tool, and how one that fails tells the model why.
+//! Shows how a function becomes a tool, and how a failed call tells the model why.
 //!
-//! Run it: `cargo run --example calculator` serves HTTP on 127.0.0.1:8080 and prints a line to try; `-- --http ADDR:PORT`
-//! serves elsewhere. With `-- --stdio` it waits for a client that started it, as any MCP client can.
+//! Run it: `cargo run --example calculator` serves HTTP on 127.0.0.1:8080 and prints a command to try; `-- --http
+//! ADDR:PORT` serves another address. With `-- --stdio` it serves stdin and stdout, so any MCP client can start it.
 //!
-//! Try: call `add` with a text for `b`, or `divide` by zero: both are answers that a model can read and mend.
+//! Try: call `add` with a text for `b`, or `divide` by zero. The model can read both errors and correct its call.
 
 mod start;
 

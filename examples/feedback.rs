@@ -1,14 +1,13 @@
-//! A shop that talks back while it works: progress, cancellation, a form for the user, a question to the client's model.
+//! A shop that talks to its client during a call: progress, cancellation, a form for the user, a question to the model.
 //!
-//! Run it: `cargo run --example feedback` serves HTTP on 127.0.0.1:8080 and prints lines to try; `-- --http ADDR:PORT`
-//! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
+//! Run it: `cargo run --example feedback` serves HTTP on 127.0.0.1:8080 and prints commands to try; `-- --http
+//! ADDR:PORT` serves another address. With `-- --stdio` it serves stdin and stdout, so any MCP client can start it.
 //!
 //! Try:
-//! - `countdown` with a progress token, and cancel it in the middle: with `RUST_LOG=info` it says on standard error how far
-//!   it came
+//! - `countdown` with a progress token, and cancel it halfway: with `RUST_LOG=info` it logs to stderr how far it got
 //! - `confirm_order`, and decline, or close the form, or order nothing
-//! - `summarize` from a client without sampling: the tool still answers, with what it could not do
-//! - `restock` while a client is subscribed to `shop://stock`: the second line that it prints listens
+//! - `summarize` from a client without sampling: the result says what the client cannot do
+//! - `restock` while a client is subscribed to `shop://stock`: the second command that it prints subscribes
 
 mod start;
 
@@ -21,7 +20,7 @@ use actix_mcp::{QuestionError, prelude::*, question::SamplingRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What is left on the shelf; one for the whole process.
+/// The number of items left, shared by the whole process.
 struct Stock(AtomicU32);
 
 /// Counts down and reports each step.
@@ -29,19 +28,19 @@ struct Stock(AtomicU32);
 async fn countdown(
     /// Where to start.
     from: u32,
-    /// Milliseconds from step to step.
+    /// Milliseconds between steps.
     ms: u64,
     progress: Progress,
     cancelled: Cancelled,
 ) -> String {
     for step in 1..=from {
         let left = from - step;
-        // waits while the client is slow to read; a client that asked for no progress costs nothing
+        // waits if the client reads slowly; costs nothing if the client did not ask for progress
         progress.report(step).total(from).message(format!("{left} to go")).await.ok();
         tokio::select! {
             () = actix_web::rt::time::sleep(Duration::from_millis(ms)) => {}
             () = cancelled.wait() => {
-                // there is a moment to clean up; what is returned from here on reaches nobody
+                // the grace period is for cleaning up; the result of a cancelled call is discarded
                 log::info!("stopped at {left}: {}", cancelled.reason().unwrap_or("no reason given"));
                 return String::new();
             }
@@ -50,7 +49,7 @@ async fn countdown(
     "lift-off".to_owned()
 }
 
-/// What the user is asked.
+/// The form for the user.
 #[derive(Deserialize, JsonSchema)]
 struct Order {
     /// How many
@@ -75,7 +74,7 @@ async fn confirm_order(
         Err(QuestionError::Cancelled) => return Ok("the user has not decided".to_owned()),
         Err(err) => return Err(err),
     };
-    // in one step: others order at the same time
+    // in one step, since others may order at the same time
     let take = |left: u32| Some(left.saturating_sub(order.quantity));
     let before = stock.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or_default();
     log.info(format!("{} left", before.saturating_sub(order.quantity)));
@@ -83,7 +82,7 @@ async fn confirm_order(
     Ok(format!("ordered {} of {item}{note}", order.quantity))
 }
 
-/// Has the client's own model summarize a text.
+/// Summarizes a text with the client's own model.
 #[tool(read_only)]
 async fn summarize(
     /// The text.
@@ -95,7 +94,7 @@ async fn summarize(
     Ok(result.text())
 }
 
-/// Fills the shelf; who watches `shop://stock` is told.
+/// Refills the stock and notifies the subscribers of `shop://stock`.
 #[tool]
 async fn restock(stock: web::Data<Stock>, handle: Handle) -> &'static str {
     stock.0.store(100, Ordering::Relaxed);
@@ -117,7 +116,7 @@ async fn thank(Args(thanks): Args<Thanks>) -> String {
     format!("Write two lines of thanks to {}.", thanks.name)
 }
 
-/// The server, as the tests see it too.
+/// The server, also used by the tests.
 pub fn server() -> Server {
     Server::builder("feedback", "1.0.0")
         .instructions("A small shop. Ask the user before you order.")
@@ -131,7 +130,7 @@ pub fn server() -> Server {
         .build()
 }
 
-/// Hears of `shop://stock`, and of what comes and goes.
+/// Subscribes to `shop://stock` and to changes of all lists.
 const LISTEN: &str = r#"-H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'"#;
 
 #[actix_web::main]

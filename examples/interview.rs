@@ -1,21 +1,21 @@
 //! A reception that asks before it acts: two questions in a row, two at once, and then work that reports its progress.
 //!
-//! The handlers are written once. Up to revision 2025-11-25 a question goes to the client while the call runs; from
-//! 2026-07-28 on the call ends with its questions, the client sends it again with the answers, and the handler runs again
-//! from its beginning. So `book` reserves its table in a step of its own (`once`), which is taken once in either era.
+//! The handlers are written once. Up to revision 2025-11-25 a question is sent to the client while the call runs. From
+//! 2026-07-28 on the call ends with its questions, the client repeats it with the answers, and the handler runs again
+//! from the start. So `book` reserves its table in a step (`once`) that runs only once at every revision.
 //!
-//! Run it: `cargo run --example interview` serves HTTP on 127.0.0.1:8080 and prints lines to try; `-- --http ADDR:PORT`
-//! serves elsewhere. With `-- --stdio` it speaks over standard input and output; any MCP client can start it.
-//! What a call remembers between its questions is sealed under the secret in `INTERVIEW_SECRET`, if that is set: then any
-//! of several processes can go on where another one asked.
+//! Run it: `cargo run --example interview` serves HTTP on 127.0.0.1:8080 and prints commands to try; `-- --http
+//! ADDR:PORT` serves another address. With `-- --stdio` it serves stdin and stdout, so any MCP client can start it. If
+//! `INTERVIEW_SECRET` is set, that secret seals the state of a call between its questions, and any process with the
+//! same secret can continue the call.
 //!
 //! Try:
-//! - `book`, and decline the second question: nothing is booked (a number once reserved is not given again)
-//! - `introduce`: both questions come at once, where the client shows them so
-//! - `introduce` from a client that cannot be asked: it is told what it lacks
+//! - `book`, and decline the second question: nothing is booked (a reserved number is not used again)
+//! - `introduce`: both questions arrive at once, if the client shows them that way
+//! - `introduce` from a client that does not support forms: the error names the missing capability
 //! - with a secret: ask one process, stop it, and send the answers to another
 //!
-//! On the wire of 2026-07-28 a call that asks is answered by its questions, each under a key, and by a `requestState`:
+//! At revision 2026-07-28 the result of a call that asks has its questions, each under a key, and a `requestState`:
 //!
 //! ```sh
 //! STATE=$(curl -s http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"introduce","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}' | tee /dev/stderr | sed 's/.*"requestState":"\([^"]*\)".*/\1/')
@@ -25,8 +25,8 @@
 //! {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","_meta":{..},"inputRequests":{"name":{"method":"elicitation/create","params":{"message":"Who are you?","requestedSchema":{..}}},"colour":{..}},"requestState":".."}}
 //! ```
 //!
-//! The client sends the request once more, with the same headers and arguments, the `requestState` as it came, and an answer
-//! under each key (`{"action":"decline"}` or `{"action":"cancel"}` from a user who does not want to):
+//! The client repeats the request with the same headers and arguments, the unchanged `requestState`, and an answer
+//! under each key (`{"action":"decline"}` or `{"action":"cancel"}` if the user does not want to answer):
 //!
 //! ```sh
 //! curl -s http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"introduce","requestState":"'$STATE'","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}},"colour":{"action":"accept","content":{"colour":"red"}}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}'
@@ -48,27 +48,27 @@ use futures_util::future::try_join;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Numbers of tables that were reserved; one for the whole process.
+/// The number of the last reserved table, shared by the whole process.
 #[derive(Default)]
 struct Tables(AtomicU32);
 
 #[derive(Deserialize, JsonSchema)]
 struct Party {
-    /// How many of you
+    /// Number of guests
     #[schemars(range(min = 1, max = 12))]
     guests: u8,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Choice {
-    /// Under which name
+    /// Name for the booking
     name: String,
-    /// By the window
+    /// Table by the window
     #[serde(default)]
     window: bool,
 }
 
-/// Books a table: asks how many come, reserves, and asks for the name.
+/// Books a table: asks for the number of guests, reserves a table, and asks for a name.
 #[tool]
 async fn book(
     /// The day.
@@ -77,7 +77,7 @@ async fn book(
     tables: web::Data<Tables>,
 ) -> Result<String, QuestionError> {
     let party: Party = client.elicit(format!("A table on {day}: for how many?")).await?;
-    // the handler may come by here again; the table is reserved the first time
+    // the handler may run through here again, but the table is reserved only the first time
     let reserve = async || Ok::<_, QuestionError>(tables.0.fetch_add(1, Ordering::Relaxed) + 1);
     let table = client.once("reserve", reserve).await?;
     let question = format!("Table {table} is free for {}. Under which name?", party.guests);
@@ -99,7 +99,7 @@ struct Name {
 
 #[derive(Deserialize, JsonSchema)]
 struct Taste {
-    /// A colour that you like
+    /// A colour you like
     colour: String,
 }
 
@@ -111,7 +111,7 @@ async fn introduce(client: Client, progress: Progress) -> Result<String, McpErro
         client.elicit::<Name>("Who are you?").key("name"),
         client.elicit::<Taste>("What colour do you like?").key("colour"),
     );
-    // what a user does is no failure of the protocol: it is the tool's result
+    // a question that fails is a result of the tool, not a protocol error
     let (Name { name }, Taste { colour }) = match answers.await {
         Ok(answers) => answers,
         Err(error) => return Ok(format!("no badge: {error}")),
@@ -124,7 +124,7 @@ async fn introduce(client: Client, progress: Progress) -> Result<String, McpErro
     Ok(format!("a badge for {name}, in {colour}"))
 }
 
-/// The server, as the tests see it too.
+/// The server, also used by the tests.
 pub fn server() -> Server {
     let server = Server::builder("interview", "1.0.0")
         .instructions("A reception. It asks before it acts.")
@@ -137,10 +137,10 @@ pub fn server() -> Server {
     }
 }
 
-/// Is answered by two questions and a `requestState`.
+/// A call whose result has two questions and a `requestState`.
 const ASK: &str = r#"-H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"introduce","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}'"#;
 
-/// Answers them, with that `requestState` in place of `STATE`.
+/// Repeats the call with answers; replace `STATE` with that `requestState`.
 const ANSWER: &str = r#"-H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: introduce' -d '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"introduce","requestState":"STATE","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}},"colour":{"action":"accept","content":{"colour":"red"}}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}'"#;
 
 #[actix_web::main]

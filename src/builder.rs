@@ -16,12 +16,12 @@ use actix_web::HttpRequest;
 
 use crate::{Limits, Server};
 
-/// What makes the way to other nodes of a way back from them.
+/// Sets up the bus, once the sessions exist.
 type Join = Box<dyn FnOnce(&Sessions)>;
 
-/// Builds a [`Server`]: [`Server::builder`] begins, [`build`](Self::build) ends.
+/// Builds a [`Server`]: start with [`Server::builder`], finish with [`build`](Self::build).
 ///
-/// Mistakes of the author panic with the author's line.
+/// A mistake in your settings panics with the line of your call.
 #[must_use = "a server is built by `build`"]
 pub struct ServerBuilder {
     router: Router,
@@ -36,70 +36,72 @@ impl ServerBuilder {
         Self { router: Router::new(name, version), http, limits, join: None }
     }
 
-    /// Offers a tool: a function with `#[tool]`, or a `Tool`.
+    /// Registers a tool: a function with `#[tool]`, or a [`Tool`](crate::Tool).
     ///
     /// # Panics
     ///
-    /// With the caller's line, if a tool of this name is there already, or the tool cannot be offered.
+    /// With the caller's line, if a tool of this name is already registered, or the tool is invalid.
     #[track_caller]
     pub fn tool<M>(mut self, tool: impl IntoTool<M>) -> Self {
         self.router.tool(tool);
         self
     }
 
-    /// Offers a prompt.
+    /// Registers a prompt.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if a prompt of this name is there already, or the prompt cannot be offered.
+    /// With the caller's line, if a prompt of this name is already registered, or the prompt is invalid.
     #[track_caller]
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         self.router.prompt(prompt);
         self
     }
 
-    /// Offers a resource.
+    /// Registers a resource.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if a resource with this URI is there already, or the resource cannot be offered.
+    /// With the caller's line, if a resource with this URI is already registered, or the resource is invalid.
     #[track_caller]
     pub fn resource(mut self, resource: Resource) -> Self {
         self.router.resource(resource);
         self
     }
 
-    /// Offers a family of resources.
+    /// Registers a resource template: a family of resources.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if this template is there already, or cannot be offered.
+    /// With the caller's line, if this template is already registered, or is invalid.
     #[track_caller]
     pub fn resource_template(mut self, template: ResourceTemplate) -> Self {
         self.router.resource_template(template);
         self
     }
 
-    /// Declares a capability although nothing is registered for it yet, so that it can be added at run time.
+    /// Declares a capability before anything is registered for it, so that its first tool, prompt or resource can be
+    /// added at run time.
     ///
-    /// What is registered declares itself: a tool declares `tools`, a handler that takes a `Log` declares `logging`.
+    /// Registration declares capabilities by itself: a tool declares `tools`, a handler that takes a `Log` declares
+    /// `logging`.
     #[track_caller]
     pub fn declare(self, capability: Capability) -> Self {
         self.router.declare(capability);
         self
     }
 
-    /// Gives a value to handlers: what `web::Data<T>` extracts. An application's own `app_data` comes first.
+    /// Adds a value that handlers extract as `web::Data<T>`. The `app_data` of the `App` takes precedence.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if a value of this type was given already: it would be lost.
+    /// With the caller's line, if a value of this type was already added, since it would be lost.
     #[track_caller]
     pub fn data<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.data_arc(Arc::new(value))
     }
 
-    /// Gives a shared value to handlers, as [`data`](Self::data) does; `T` may be a trait object.
+    /// Adds a shared value, as [`data`](Self::data) does; `T` may be a trait object.
     ///
     /// # Panics
     ///
@@ -110,30 +112,30 @@ impl ServerBuilder {
         self
     }
 
-    /// Tells clients how to use the server; many show it to the model.
+    /// Sets the instructions for clients on how to use the server; many clients show them to the model.
     #[track_caller]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.router.settings_mut().instructions = Some(instructions.into());
         self
     }
 
-    /// The name to show to people.
+    /// Sets the display name.
     #[track_caller]
     pub fn title(self, title: impl Into<String>) -> Self {
         self.info(|info| info.title = Some(title.into()))
     }
 
-    /// What the server is for.
+    /// Describes what the server is for.
     #[track_caller]
     pub fn description(self, description: impl Into<String>) -> Self {
         self.info(|info| info.description = Some(description.into()))
     }
 
-    /// Where to read more about the server.
+    /// Sets the URL of a page about the server.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if it is not an absolute URL.
+    /// With the caller's line, if `url` is not an absolute URL.
     #[track_caller]
     pub fn website_url(self, url: impl Into<String>) -> Self {
         self.info(|info| info.website_url = Some(url.into()))
@@ -143,14 +145,14 @@ impl ServerBuilder {
     ///
     /// # Panics
     ///
-    /// With the caller's line, if it is not at an `https:`, `http:` or `data:` URI.
+    /// With the caller's line, if its source is not an `https:`, `http:` or `data:` URI.
     #[track_caller]
     pub fn icon(self, icon: Icon) -> Self {
         self.info(|info| info.icons.push(icon))
     }
 
     #[track_caller]
-    #[expect(clippy::panic, reason = "a mistake of the author, told at start with the author's line")]
+    #[expect(clippy::panic, reason = "a mistake of the author, reported at start with the author's line")]
     fn info(mut self, change: impl FnOnce(&mut ServerInfo)) -> Self {
         let info = &mut self.router.settings_mut().info;
         change(info);
@@ -160,10 +162,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Splits lists into pages of so many entries. By default a list is one page.
+    /// Splits lists into pages of `entries` entries, at least one. By default a list is one page.
     ///
-    /// A cursor is good as long as the list up to its place is what it was: on every node, after a restart, and when
-    /// something was added or removed behind it. Otherwise it is refused with -32602, and the client begins anew.
+    /// A cursor stays valid as long as the list before its position is unchanged: on every node, after a restart, and
+    /// when entries after it were added or removed. Otherwise it is refused with -32602, and the client starts over.
     #[track_caller]
     pub fn page_size(mut self, entries: usize) -> Self {
         self.router.set_page_size(Some(entries));
@@ -179,8 +181,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Joins the other nodes of the server: changes on this one go to the bus, and what it delivers goes to this one's
-    /// clients. Without it a server has one node.
+    /// Connects this node with the other nodes of the server: changes on this node are published to the bus, and
+    /// changes that the bus delivers are sent to this node's clients. Without a bus, only this node's clients are
+    /// notified.
     ///
     /// ```
     /// # use actix_mcp::{Server, bus::Node};
@@ -196,20 +199,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets which kinds of revision are served: by default all, on one endpoint and on one pipe.
+    /// Sets which revisions are served: with sessions, without, or both (the default), on one endpoint and on one pipe.
     #[track_caller]
     pub fn eras(mut self, eras: Eras) -> Self {
         self.router.settings_mut().eras = eras;
         self
     }
 
-    /// Declares an extension of the protocol, such as `com.example/feature`, with its settings: a value that serializes to a
-    /// JSON object. None is declared by default. Clients are told from 2026-07-28 on; their own settings are read by
-    /// `Session::extension`.
+    /// Declares an extension of the protocol, such as `com.example/feature`, with its settings: a value that serializes
+    /// to a JSON object. None is declared by default. Only clients of 2026-07-28 and later see extensions;
+    /// [`Session::extension`](crate::Session::extension) reads their own settings.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if it is no id, is declared already, or the settings are no object.
+    /// With the caller's line, if `id` is not a valid extension id or is already declared, or if `settings` does not
+    /// serialize to an object.
     // MCP 2026-07-28 basic/versioning, Extension Negotiation
     #[track_caller]
     pub fn extension(mut self, id: &str, settings: impl serde::Serialize) -> Self {
@@ -219,7 +223,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how long lists and the answer to `server/discover` may be kept, and by whom. By default they may not.
+    /// Sets how long lists and the result of `server/discover` may be cached, and by whom. By default they may not be.
     // MCP 2026-07-28 server/utilities/caching
     #[track_caller]
     pub fn cache(mut self, cache: Cache) -> Self {
@@ -227,19 +231,20 @@ impl ServerBuilder {
         self
     }
 
-    /// Omits the server's name and version from results. By default every result has them, from 2026-07-28 on.
+    /// Omits the server's name and version from results. By default, from 2026-07-28 on, every result has them.
     #[track_caller]
     pub fn omit_server_info(mut self) -> Self {
         self.router.settings_mut().omit_info = true;
         self
     }
 
-    /// Sets the keys under which `requestState` is sealed, which carries a call that asked something through the client: the
-    /// first seals, all open. A server of several nodes gives all of them the same; to change a key, put the new one first
-    /// and leave the old one for as long as states live.
+    /// Sets the keys that seal `requestState`, in which the client carries the answers of a call from one round to the
+    /// next. The first key seals, and every key opens. Give all nodes of a server the same keys. To change a key, put
+    /// the new one first and keep the old one for the lifetime of a state (see
+    /// [`StateLimits`](crate::limits::StateLimits)).
     ///
-    /// Without a key, the process makes one: then no other process can serve a retry, and none after this one. A secret text
-    /// of fewer than 32 bytes is taken, and warned of in the log, so install a logger before.
+    /// Without a key a random one is generated, so retries fail on other processes and after a restart. A text of fewer
+    /// than 32 bytes is accepted with a warning in the log, so install a logger first.
     ///
     /// ```
     /// # use actix_mcp::Server;
@@ -255,28 +260,31 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets for whom a `requestState` is good: servers of the same audience and the same key take each other's. The server's
-    /// name by default.
+    /// Sets the audience of `requestState`: servers with the same audience and the same key accept each other's. By
+    /// default the audience is the server's name.
     #[track_caller]
     pub fn state_audience(mut self, audience: impl Into<String>) -> Self {
         self.router.settings_mut().audience = Some(audience.into());
         self
     }
 
-    /// Allows pages of this origin, such as `https://app.example`, beside the web pages of the loopback interface; pages of
-    /// any other are refused with 403. The scheme may be any: `chrome-extension://ID`, `moz-extension://ID`,
-    /// `vscode-webview://ID`, `tauri://localhost` and `app://.` are origins, too (RFC 6454). Scheme, host and port must be
-    /// the same; case does not matter, and the port of http and https may be left out where it is 80 or 443.
+    /// Allows pages of this origin, such as `https://app.example`, in addition to web pages of the loopback interface.
+    /// Pages of any other origin are refused with 403. Any scheme is accepted: `chrome-extension://ID`,
+    /// `moz-extension://ID`, `vscode-webview://ID`, `tauri://localhost` and `app://.` are origins too (RFC 6454).
+    /// Scheme, host and port must match; case does not matter, and the default ports of http (80) and https (443) may
+    /// be omitted.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if no request can have such an origin: `null`, a wildcard, a path, a slash at the end, a user.
+    /// With the caller's line, if no request can have such an origin: `null`, a wildcard, a path, a trailing slash, a
+    /// user.
     #[track_caller]
     pub fn allow_origin(self, origin: &str) -> Self {
         self.try_allow_origin(origin).unwrap_or_else(|wrong| panic!("{wrong}"))
     }
 
-    /// Allows an origin that a configuration or a command line names, as [`allow_origin`](Self::allow_origin) does.
+    /// Allows an origin, as [`allow_origin`](Self::allow_origin) does, that comes from a configuration or a command
+    /// line.
     ///
     /// # Errors
     ///
@@ -286,46 +294,50 @@ impl ServerBuilder {
         Ok(self)
     }
 
-    /// Allows pages of every origin, and those that have none (`Origin: null`).
+    /// Allows pages of every origin, and pages without one (`Origin: null`).
     ///
-    /// Only for a server where every request is authenticated by something that a page must have been given, such as a bearer
-    /// token in `Authorization`. On any other, every page that a user opens can call the tools: a cookie, a client certificate,
-    /// an address of the local network or a loopback socket is not such a thing, since a browser brings it along by itself.
+    /// Use this only if every request is authenticated by a secret that the page itself must have, such as a bearer
+    /// token in `Authorization`. Otherwise every page that a user opens can call the tools. A cookie, a client
+    /// certificate, an address in the local network or a loopback socket does not protect you, since the browser
+    /// supplies it by itself.
     pub fn allow_any_origin(mut self) -> Self {
         self.http.allow_any_origin();
         self
     }
 
-    /// Allows requests for this host, under any port, beside the names of the loopback interface, and checks the Host header
-    /// on every socket; without it, on loopback sockets only. A Unix socket is not one of these.
+    /// Allows requests for this host, with any port, in addition to the names of the loopback interface. Once a host is
+    /// allowed, the Host header is checked on every socket. Otherwise it is checked on loopback sockets only, which do
+    /// not include Unix sockets.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if no request can be for such a host: a wildcard, a URL, a path, a user.
+    /// With the caller's line, if no request can name such a host: a wildcard, a URL, a path, a user.
     #[track_caller]
     pub fn allow_host(self, host: &str) -> Self {
         self.try_allow_host(host).unwrap_or_else(|wrong| panic!("{wrong}"))
     }
 
-    /// Allows a host that a configuration or a command line names, as [`allow_host`](Self::allow_host) does.
+    /// Allows a host, as [`allow_host`](Self::allow_host) does, that comes from a configuration or a command line.
     ///
     /// # Errors
     ///
-    /// If no request can be for such a host.
+    /// If no request can name such a host.
     pub fn try_allow_host(mut self, host: &str) -> Result<Self, NotAllowable> {
         self.http.allow_host(host)?;
         Ok(self)
     }
 
-    /// Does not check the Host header: for a server behind a proxy that has checked it.
+    /// Turns off the check of the Host header, for a server behind a proxy that checks it.
     pub fn allow_any_host(mut self) -> Self {
         self.http.allow_any_host();
         self
     }
 
-    /// Finds out who a request acts for. By default it is the [`Principal`] that middleware put into the request's
-    /// extensions. Where no request has one, sessions are bound to nobody: who knows the id of one can use it. If such
-    /// requests carry `Authorization`, that is warned of, once.
+    /// Sets the function that finds the [`Principal`] of a request. By default it is the one that middleware put into
+    /// the request's extensions.
+    ///
+    /// A session without a principal is not bound to anyone: any client that knows its id can use it. If requests carry
+    /// `Authorization` and none has had a principal, the log gets one warning.
     pub fn principal(
         mut self,
         find: impl Fn(&HttpRequest) -> Option<Principal> + Send + Sync + 'static,
@@ -334,17 +346,18 @@ impl ServerBuilder {
         self
     }
 
-    /// Answers with plain JSON where the client takes both: what calls say before their answer is dropped.
+    /// Answers with plain JSON if the client accepts both JSON and event streams. A call's progress and logs are then
+    /// dropped.
     pub fn json_response(mut self) -> Self {
         self.http.prefer_json = true;
         self
     }
 
-    /// The server.
+    /// Builds the server.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if a name is longer than the [limit](Limits) for names that was set after it was given.
+    /// With the caller's line, if a name is longer than the [limit](Limits) for names, which may be set after the name.
     #[must_use]
     #[track_caller]
     pub fn build(self) -> Server {

@@ -2,29 +2,30 @@
 //!
 //! # Where things are
 //!
-//! - [`prelude`]: what a server needs, in one `use`
-//! - [`Server`], [`ServerBuilder`], [`Limits`]: what a server is; [`Handle`]: what it offers, while it runs
-//! - [`tool`](macro@tool), [`Tool`], [`Prompt`], [`Resource`], [`ResourceTemplate`]: what can be offered
-//! - [`extract`]: what a handler can take; the rest of it ([`Args`], [`Client`], [`Progress`], [`Log`], [`Cancelled`],
-//!   [`Principal`] ..) is at the root
-//! - [`result`]: what a handler can return; [`content`]: of which blocks it is made
-//! - [`question`]: what a handler can ask its client, by [`Client`] or by hand
-//! - [`error`]: [`McpError`], and the mistakes that registration finds
-//! - [`client`]: what is known of the client; [`protocol`]: ids, revisions, definitions
-//! - [`limits`], [`stats`]: for those who operate a server; [`bus`]: for several nodes
-//! - [`http_server`], [`on_connect`], [`listener`], [`SocketOptions`]: actix-web's own server, set up for streams
+//! - [`prelude`]: everything most servers need, in one `use`
+//! - [`Server`], [`ServerBuilder`], [`Limits`]: building a server; [`Handle`]: changing it while it runs
+//! - [`tool`](macro@tool), [`Tool`], [`Prompt`], [`Resource`], [`ResourceTemplate`]: what you register
+//! - [`extract`]: handler parameters; the common ones ([`Args`], [`Client`], [`Progress`], [`Log`], [`Cancelled`],
+//!   [`Principal`] ..) are also at the root
+//! - [`result`]: handler results; [`content`]: the blocks they are made of
+//! - [`question`]: questions to the client, through [`Client`] or by hand
+//! - [`error`]: [`McpError`], and the errors of registration
+//! - [`client`]: information about the client; [`protocol`]: ids, revisions, definitions
+//! - [`limits`], [`stats`]: operating a server; [`bus`]: running several nodes
+//! - [`http_server`], [`on_connect`], [`listener`], [`SocketOptions`]: actix-web's own server, configured for streams
 //! - `testing`: the test kit, with the feature of that name
 //!
 //! # Handlers that compute or block
 //!
-//! A handler runs on one thread with everything else that is served there: over HTTP on the worker that took its request,
-//! over stdio on the thread that reads the pipe. Between two of its `await`s nothing else runs on that thread. Over HTTP
-//! that means every request on the worker's connections, and every session that was opened there, by whichever worker its
-//! requests come; over stdio the whole session, so a cancellation is read when the call that it names has ended. Sessions
-//! and connections of other workers go on.
+//! A handler shares its thread with everything else that is served there: over HTTP it runs on the worker that received
+//! the request, over stdio on the thread that reads the pipe. Between two of its `await`s nothing else runs on that
+//! thread. So over HTTP a handler that blocks stalls every request on the worker's connections, and every session that
+//! was opened on that worker, whichever worker receives its requests. Over stdio it stalls the whole session: a
+//! cancellation is not read until the call that it names has ended. Sessions and connections of other workers are not
+//! affected.
 //!
-//! So what computes for long, or blocks (files, `std::sync`, a client that is not async), goes to the pool of threads that
-//! is there for it, by `web::block`. While it runs, ping, cancellations, progress and all other calls get through at once:
+//! Use `web::block` to run long computations and blocking code (files, `std::sync`, a client that is not async) on
+//! actix's pool of blocking threads. Meanwhile pings, cancellations, progress and all other calls get through at once:
 //!
 //! ```
 //! use actix_mcp::prelude::*;
@@ -50,26 +51,27 @@
 //! }
 //! ```
 //!
-//! A cancellation ends the call, and what was handed to the pool runs on: let it look at [`Cancelled::is_cancelled`], which
-//! also keeps it from holding up the end of the process. The pool has a bound (`HttpServer::worker_max_blocking_threads`);
-//! what comes beyond it waits for a thread. All this holds for prompts, resources and completions too.
+//! A cancellation ends the call, but a closure on the pool keeps running. Let it check [`Cancelled::is_cancelled`], so
+//! that it stops early and does not delay the end of the process. The pool is bounded
+//! (`HttpServer::worker_max_blocking_threads`); further closures wait for a thread. All this applies to prompts,
+//! resources and completions too.
 //!
-//! How a request is served is told by the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
+//! To see how a request is served, read the crates below this one: `actix_mcp_transports`, `actix_mcp_session` and
 //! `actix_mcp_router`, in this order.
 
 mod builder;
 pub mod limits;
 mod server;
-/// Tests of a server, in one process and without a network. The crate's feature `testing` has them:
+/// Testing a server, in one process and without a network. Enable the crate's feature `testing`:
 ///
 /// ```toml
 /// [dev-dependencies]
-/// # from where `[dependencies]` has it, by path or git
+/// # the same source as in `[dependencies]`, path or git
 /// actix-mcp = { path = "../actix-mcp", features = ["testing"] }
 /// serde_json = "1"
 /// ```
 ///
-/// A client connects, calls, and answers what it is asked; a unit test calls the function:
+/// One test connects a client that calls the tool and answers its question; the other, a unit test, calls the function:
 ///
 /// ```
 /// # mod actix_web { pub use ::actix_web::main as test; }
@@ -114,11 +116,11 @@ mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-/// Makes a tool of an async function.
+/// Turns an async function into a tool.
 ///
-/// The function's name is the tool's, its documentation the description, its parameters the arguments, with the
-/// documentation that is on them. Parameters that are extractors (`Progress`, `web::Data<T>`, `Args(x): Args<T>`, your
-/// own) are no arguments. An `Option` need not be given.
+/// The function's name becomes the tool's name, its doc comment the description, and its parameters the arguments,
+/// described by their own doc comments. Extractors (`Progress`, `web::Data<T>`, `Args(x): Args<T>`, your own) are not
+/// arguments. A parameter of type `Option` is an optional argument.
 ///
 /// ```
 /// use actix_mcp::prelude::*;
@@ -126,9 +128,9 @@ pub mod testing;
 /// /// Adds two integers.
 /// #[tool(read_only)]
 /// async fn add(
-///     /// The one.
+///     /// The first integer.
 ///     a: i64,
-///     /// The other; 1 if absent.
+///     /// The second integer; 1 if absent.
 ///     b: Option<i64>,
 /// ) -> i64 {
 ///     a + b.unwrap_or(1)
@@ -137,18 +139,19 @@ pub mod testing;
 /// let server = Server::builder("calculator", "1.0.0").tool(add).build();
 /// ```
 ///
-/// What computes for long, or blocks, goes into `web::block(..).await`: without, everything else on the handler's thread
-/// waits, pings and its own cancellation among it. The documentation of this crate says more ("Handlers that compute or
-/// block").
+/// Run long computations and blocking code in `web::block(..).await`; otherwise it blocks everything else on its
+/// thread, including pings and its own cancellation. See "Handlers that compute or block" in the documentation of this
+/// crate.
 ///
-/// `#[header("Region")]` on an argument asks clients to repeat it in the HTTP header `Mcp-Param-Region`, for proxies that
-/// route by it (from 2026-07-28 on). It must be a string, an integer or a `bool`, and no secret. A 2026-07-28 client's call
-/// that has the argument without the header, or another value in it, is refused with status 400 and -32020, and does not
-/// run. Calls of older revisions are never checked.
+/// `#[header("Region")]` on an argument asks clients to repeat it in the HTTP header `Mcp-Param-Region`, for proxies
+/// that route by it (from 2026-07-28 on). The argument must be a string, an integer or a `bool`, and must not be a
+/// secret. If a 2026-07-28 call has the argument but the header is missing or has a different value, the call is
+/// refused with status 400 and -32020 and does not run. Calls of older revisions are never checked.
 ///
-/// The function stays what it is: `add(1, None).await` in a unit test, `.tool(add)` on the server. It may also stand in an
-/// `impl`, without `self`: `.tool(Calculator::add)`. `#[doc = include_str!("add.md")]` describes as a comment does. An
-/// argument with a default or a rule of its own (`#[serde(..)]`, `#[schemars(..)]`) is a member of a struct, taken as `Args<T>`.
+/// The function itself is unchanged: call `add(1, None).await` in a unit test, register it with `.tool(add)`. It may
+/// also be an associated function without `self`: `.tool(Calculator::add)`. `#[doc = include_str!("add.md")]` works
+/// like a doc comment. For an argument with a default or a constraint (`#[serde(..)]`, `#[schemars(..)]`), take a
+/// struct as `Args<T>`.
 ///
 /// Options: `name`, `title`, `description` (strings); `read_only`, `destructive`, `idempotent`, `open_world` (alone, or
 /// `= false`).
@@ -163,7 +166,7 @@ pub use actix_mcp_transports::{SocketOptions, http_server, listener, on_connect}
 
 pub use crate::{builder::ServerBuilder, limits::Limits, server::Server};
 
-/// What a handler can take, and how to make more of it.
+/// Handler parameters, and the traits to write your own.
 pub mod extract {
     pub use actix_mcp_router::{
         Args, Arguments, Call, Cancelled, Client, CompletionRequest, FromCall, FromMiddleware, Handle,
@@ -172,7 +175,7 @@ pub mod extract {
     };
 }
 
-/// What a handler can return, and how to make more of it.
+/// Handler results, and the traits to write your own.
 pub mod result {
     pub use actix_mcp_router::{
         Completer, Completion, Contents, IntoCompletion, IntoContents, IntoPromptResult, IntoTool,
@@ -181,7 +184,7 @@ pub mod result {
     };
 }
 
-/// Of what results, prompts and resources are made.
+/// The building blocks of results, prompts and resources.
 pub mod content {
     pub use actix_mcp_router::{
         Annotations, Base64, Content, EmbeddedResource, Icon, MediaContent, MetaMap, ResourceBody,
@@ -194,7 +197,7 @@ pub mod progress {
     pub use actix_mcp_router::{Amount, Progress, ProgressError, Report};
 }
 
-/// Asking the client: forms for its user, its model, its roots.
+/// Questions to the client: forms and URLs for its user, sampling from its model, its roots.
 pub mod question {
     pub use actix_mcp_router::{
         Client, Elicit, ElicitUrl, IncludeContext, InputRequired, InputResponses, ModelHint,
@@ -203,7 +206,7 @@ pub mod question {
     };
 }
 
-/// What goes wrong: in a request, in a question, and in what is registered.
+/// The errors of requests, questions and registration.
 pub mod error {
     pub use actix_mcp_router::{
         AddError, ErrorCode, InvalidExtension, InvalidTemplate, InvalidTool, McpError, ProgressError,
@@ -212,12 +215,12 @@ pub mod error {
     pub use actix_mcp_transports::NotAllowable;
 }
 
-/// What is known of the client behind a call.
+/// Information about the client behind a call.
 pub mod client {
     pub use actix_mcp_router::{ClientCapabilities, ClientCapability, Implementation, Peer, Principal};
 }
 
-/// Words of the protocol: revisions, ids, definitions.
+/// Types of the protocol: revisions, ids, definitions.
 pub mod protocol {
     pub use actix_mcp_router::{
         Cache, CacheScope, Capability, Eras, Level, ProgressToken, PromptArgument, PromptDefinition,
@@ -225,22 +228,22 @@ pub mod protocol {
     };
 }
 
-/// What a server is doing at this moment.
+/// Counters of a running server.
 pub mod stats {
     pub use actix_mcp_session::Snapshot;
 }
 
-/// Several nodes of one server: how a change on one reaches the clients of the others.
+/// Several nodes of one server: a change on one node reaches the clients of the others.
 pub mod bus {
     pub use actix_mcp_router::Change;
     pub use actix_mcp_session::{Bus, Node};
 }
 
-/// What the macros' code names. Not for use by hand; it may change in any release.
+/// Used by the code that the macros generate. Not for direct use; it may change in any release.
 #[doc(hidden)]
 pub use actix_mcp_router::__private;
 
-/// What a server needs, in one `use`. It has no name that `actix::prelude` has.
+/// Everything most servers need, in one `use`. None of its names is in `actix::prelude`.
 pub mod prelude {
     pub use actix_web::{App, web};
 

@@ -1,11 +1,11 @@
-//! Every limit of a server that its operator can set.
+//! All limits of a server that an operator can set.
 
 pub use actix_mcp_router::{ReadLimits, StateLimits};
 pub use actix_mcp_session::{ProcessLimits, ReplayLimits, SessionLimits};
 pub use actix_mcp_transports::HttpLimits;
 use serde::Deserialize;
 
-/// Every limit of a server, by what it protects. The defaults suit a server that is open to the internet.
+/// All limits of a server, grouped by what they protect. The defaults suit a server that is open to the internet.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 /// let server = Server::builder("small", "1.0.0").limits(limits).build();
 /// ```
 ///
-/// They can be read from a configuration, with times as text; what is left out has its default, and an unknown name is an
+/// Limits can be read from a configuration, with times as text. A missing limit has its default; an unknown name is an
 /// error:
 ///
 /// ```
@@ -31,14 +31,14 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How large the parts of a message may be.
+    /// The size of a message and its parts.
     pub message: ReadLimits,
     /// HTTP requests and responses.
     pub http: HttpLimits,
-    /// One session, or one request that is self-contained.
+    /// One session, or one self-contained request.
     pub session: SessionLimits,
     /// All sessions and requests of the process.
     pub process: ProcessLimits,
-    /// The `requestState` that carries a call's answers through the client, from 2026-07-28 on.
+    /// The `requestState` in which the client carries a call's answers, from 2026-07-28 on.
     pub state: StateLimits,
 }

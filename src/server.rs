@@ -1,4 +1,4 @@
-//! The server that authors hold: what the transports serve, and how.
+//! The built server, and the ways to serve it.
 
 use std::io;
 
@@ -24,20 +24,20 @@ use crate::builder::ServerBuilder;
 /// # }
 /// ```
 ///
-/// Clones are the same server. What it is made of is fixed; what it offers can change while it runs, through its
-/// [`handle`](Self::handle).
+/// Clones are the same server. Its settings are fixed; its tools, prompts and resources can change while it runs,
+/// through its [`handle`](Self::handle).
 #[derive(Clone, Debug)]
 pub struct Server {
     pub(crate) backend: Backend,
 }
 
 impl Server {
-    /// Begins a server of this name and version, which clients see.
+    /// Starts building a server. Clients see its name and version.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> ServerBuilder {
         ServerBuilder::new(name.into(), version.into())
     }
 
-    /// Mounts the endpoint in an `App`, under any prefix: both the path and the path with a slash at its end are served.
+    /// Mounts the endpoint in an `App`, under any prefix. The path is served with and without a trailing slash.
     ///
     /// ```no_run
     /// use actix_mcp::prelude::*;
@@ -52,11 +52,11 @@ impl Server {
     /// # }
     /// ```
     ///
-    /// Call it in the application's factory: each worker has an endpoint of its own, and all have the same sessions. An endpoint
-    /// at `""` or `/` takes what comes after it in the `App`, as any scope there does: put it last.
+    /// Call it in the application's factory: each worker has its own endpoint, and all share the sessions. An endpoint
+    /// at `""` or `/` hides the services registered after it, as any such scope in an `App` does, so register it last.
     ///
-    /// A body that is labelled as compressed is refused with 415. Middleware that decodes bodies must remove
-    /// `Content-Encoding`.
+    /// A compressed body (with `Content-Encoding`) is refused with 415. Middleware that decompresses bodies must remove
+    /// that header.
     pub fn mount(&self, path: &str) -> impl FnOnce(&mut ServiceConfig) + use<> {
         let scope = self.scope(path);
         move |config| {
@@ -64,7 +64,8 @@ impl Server {
         }
     }
 
-    /// Mounts the endpoint as [`mount`](Self::mount) does, inside what `wrap` adds to it, such as middleware that authenticates:
+    /// Mounts the endpoint as [`mount`](Self::mount) does, wrapped in middleware that `wrap` adds, such as
+    /// authentication:
     ///
     /// ```no_run
     /// use actix_mcp::prelude::*;
@@ -76,9 +77,9 @@ impl Server {
     /// # }
     /// ```
     ///
-    /// CORS preflights (`OPTIONS`) are answered outside of it, since browsers send them without `Authorization`; they reach no
-    /// session and no tool. To a preflight of an allowed origin the answer allows every header that it asks for, within bounds:
-    /// 64 names, and 4 KiB of them.
+    /// CORS preflights (`OPTIONS`) bypass that middleware, since browsers send them without `Authorization`; they never
+    /// reach a session or a tool. A preflight from an allowed origin may request any headers, up to 64 names and 4 KiB
+    /// in total.
     pub fn mount_with<W, S>(&self, path: &str, wrap: W) -> impl FnOnce(&mut ServiceConfig) + use<W, S>
     where
         W: FnOnce(Scope) -> S,
@@ -91,11 +92,11 @@ impl Server {
         }
     }
 
-    /// The endpoint as an actix-web scope, for an `App` that wraps or guards it itself; [`mount`](Self::mount) is the usual
-    /// way.
+    /// The endpoint as an actix-web scope, if you want to wrap or guard it yourself; usually you call
+    /// [`mount`](Self::mount).
     ///
-    /// Middleware around the scope sees each request first, preflights too: middleware that authenticates would refuse them, and
-    /// with them every page. [`mount_with`](Self::mount_with) keeps them out of it.
+    /// Middleware around the scope also sees CORS preflights. Authentication middleware would refuse them, so no web
+    /// page could use the server; [`mount_with`](Self::mount_with) avoids this.
     #[must_use]
     pub fn scope(&self, path: &str) -> Scope {
         self.backend.scope(path)
@@ -103,27 +104,27 @@ impl Server {
 
     /// Serves one client over this process's stdin and stdout.
     ///
-    /// Returns when the client has closed stdin, has stopped reading stdout, or on SIGTERM, SIGINT or SIGHUP; running calls
-    /// have up to the drain time (5 s by default) to end, and are then answered with -32603. Answers to all requests read by
-    /// then are written first, for which a client that does not read has half a second. A second SIGTERM or SIGINT ends the
-    /// process at once, with the status 143 or 130. A SIGHUP that was ignored when the process was started, as by `nohup`,
-    /// stays so (on Linux).
+    /// Returns when the client has closed stdin or stopped reading stdout, or on SIGTERM, SIGINT or SIGHUP. Running
+    /// calls have up to the drain time (5 s by default) to end, and are then answered with -32603. Answers to all
+    /// requests read by then are written before it returns; a client that does not read them has half a second. A
+    /// second SIGTERM or SIGINT ends the process at once, with status 143 or 130. If SIGHUP was ignored when the
+    /// process started, as under `nohup`, it stays ignored (on Linux).
     ///
     /// Nothing else may write to stdout: use `eprintln!` or a logger that writes to stderr, as `env_logger` does.
     ///
     /// # Errors
     ///
-    /// An input or output error of the streams, or values that handlers need and nobody gave to the server. A client that
-    /// has gone is not an error.
+    /// An I/O error of the streams, or a missing value: a handler takes a `web::Data<T>` that was not added to the
+    /// server. A client that disconnects is not an error.
     pub async fn stdio(self) -> io::Result<()> {
         self.backend.stdio().await
     }
 
-    /// Serves one client over any byte stream, as [`stdio`](Self::stdio) does over this process's own.
+    /// Serves one client over any byte stream, as [`stdio`](Self::stdio) does over stdin and stdout.
     ///
     /// # Errors
     ///
-    /// As [`stdio`](Self::stdio).
+    /// The same as [`stdio`](Self::stdio).
     ///
     /// # Cancellation
     ///
@@ -136,13 +137,14 @@ impl Server {
         self.backend.serve_stream(input, output).await
     }
 
-    /// Stops serving: new work is refused with 503, standalone streams end, and running calls have up to the drain time (5 s by
-    /// default) to end. Those that have not are answered with -32603, "the server is shutting down; the call was stopped", and
-    /// named in the log; their handlers are cancelled, and every session is closed. It resolves when clients have read what
-    /// was written for them, after half a second more at the latest. A server that was stopped stays so.
+    /// Stops serving: new work is refused with 503, standalone streams end, and running calls have up to the drain time
+    /// (5 s by default) to end. Calls still running then are answered with -32603, "the server is shutting down; the
+    /// call was stopped", and named in the log; their handlers are cancelled, and every session is closed. The future
+    /// resolves when clients have read everything written for them, or after another half second. A stopped server
+    /// cannot be restarted.
     ///
-    /// [`http_server`](crate::http_server) does this on SIGTERM, SIGINT and SIGHUP. An `HttpServer` of your own is stopped after
-    /// it, and finds no stream open that would keep it from ending:
+    /// [`http_server`](crate::http_server) does this on SIGTERM, SIGINT and SIGHUP. Stop your own `HttpServer`
+    /// afterwards, so that no open stream delays it:
     ///
     /// ```no_run
     /// # use actix_mcp::Server;
@@ -152,35 +154,35 @@ impl Server {
     /// # }
     /// ```
     ///
-    /// A handler that calls this waits for itself, for the whole drain time; let it spawn a task for it.
+    /// A handler that awaits this waits for itself, for the whole drain time: spawn a task that calls it instead.
     ///
     /// # Cancellation
     ///
-    /// If the future is dropped, nothing new is served, and what runs goes on.
+    /// If the future is dropped, nothing new is served, and running calls continue.
     pub async fn shutdown(&self) {
         self.backend.shutdown().await;
     }
 
-    /// The way to change what the server offers while it runs, from anywhere.
+    /// A handle to add and remove tools, prompts and resources while the server runs, from any thread.
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.backend.router.handle()
     }
 
-    /// What runs at this moment.
+    /// The current counts of sessions, requests in flight and streams.
     #[must_use]
     pub fn stats(&self) -> Snapshot {
         self.backend.sessions.stats().snapshot()
     }
 
-    /// How many messages of calls (progress and logs) were dropped so far: to make room on a stream that is stalled or full, or
-    /// because the client reads plain JSON only. Responses and requests to the client are never dropped.
+    /// The number of messages from calls (progress and logs) dropped so far, to make room on a stalled or full stream
+    /// or because the client accepts only plain JSON. Responses and requests to the client are never dropped.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.backend.sessions.stats().dropped()
     }
 
-    /// How many tool handlers were started so far.
+    /// The number of tool handlers started so far.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.backend.router.calls()

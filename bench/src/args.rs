@@ -20,13 +20,13 @@ Measures the limit and the example `everything` in turn, and prints a table.
   listens:N    N idle streams of subscriptions/listen: KiB for each
   stdio:N      echo over stdio, N calls at once
 
-  --allocations  count allocations and bytes a call instead, exactly
-  --check        and fail where they are more than bench/cost.txt has
-  --instructions count instructions a call instead (needs valgrind)
+  --allocations  count allocations and bytes per call instead, exactly
+  --check        do the same, and fail if a count exceeds its figure in bench/cost.txt
+  --instructions count instructions per call instead (needs valgrind)
 
-  --runs N     so many alternated runs of each load (default 5)
-  --seconds S  measured time of each run, after a quarter of it to warm up (default 2)
-  --unpinned   do not give servers and load generator a processor each
+  --runs N     number of alternated runs of each load (default 5)
+  --seconds S  measured time of each run, after a warm-up of a quarter of it (default 2)
+  --unpinned   do not pin server and load generator to a processor each
   --limit PATH, --ours PATH
                measure this program instead, such as an earlier build of ours; it takes --http and --stdio like `everything`
 ";
@@ -52,7 +52,7 @@ pub(crate) enum Measure {
     /// The loads: processor time, rates, memory.
     Loads,
     Allocations {
-        /// Whether they are held against the committed figures.
+        /// Whether they are checked against the committed figures.
         check: bool,
     },
     Instructions,
@@ -65,13 +65,13 @@ pub(crate) struct Args {
     pub(crate) time: Time,
     pub(crate) pinned: bool,
     pub(crate) measure: Measure,
-    /// Programs in place of those that would be built.
+    /// Programs to use instead of building them.
     pub(crate) limit: Option<PathBuf>,
     pub(crate) ours: Option<PathBuf>,
 }
 
 impl Args {
-    /// `None` if help is asked for.
+    /// `None` if help is requested.
     pub(crate) fn read(args: impl IntoIterator<Item = String>) -> anyhow::Result<Option<Self>> {
         let (mut runs, mut seconds, mut pinned, mut loads) = (5, 2.0, true, Vec::new());
         let (mut limit, mut ours, mut measure) = (None, None, Measure::Loads);
@@ -108,8 +108,8 @@ impl Args {
 }
 
 fn read_load(text: &str) -> anyhow::Result<Load> {
-    let (kind, number) = text.split_once(':').with_context(|| format!("no load: {text}"))?;
-    let number = number.parse().with_context(|| format!("no load: {text}"))?;
+    let (kind, number) = text.split_once(':').with_context(|| format!("unknown load: {text}"))?;
+    let number = number.parse().with_context(|| format!("unknown load: {text}"))?;
     Ok(match kind {
         "calls" => Load::Calls(number),
         "session" => Load::OneSession(number),
@@ -119,7 +119,7 @@ fn read_load(text: &str) -> anyhow::Result<Load> {
         "idle" => Load::Idle(number),
         "listens" => Load::Listens(number),
         "stdio" => Load::Stdio(number),
-        _ => bail!("no load: {text}"),
+        _ => bail!("unknown load: {text}"),
     })
 }
 

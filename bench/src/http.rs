@@ -13,14 +13,14 @@ use crate::message::{INITIALIZE, INITIALIZED};
 
 const HEADERS: usize = 32;
 
-/// What a request belongs to.
+/// The session that a request belongs to, if any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Caller<'a> {
-    /// To nothing yet: it opens a session.
+    /// None yet: the request opens one.
     New,
-    /// A session of this id.
+    /// The session with this id.
     Session(&'a str),
-    /// To nothing but itself, from 2026-07-28 on: its method and what it names, as the headers repeat them.
+    /// None, from 2026-07-28 on: a self-contained request, with the method and name that its headers repeat.
     Itself { method: &'a str, name: Option<&'a str> },
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Connection {
     output: Vec<u8>,
 }
 
-/// What a response's head says, as far as it matters here.
+/// The relevant parts of a response's head.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Head {
     pub(crate) status: u16,
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// Reads the next part of a body to the end of `out`; `false` if that was the last.
+    /// Appends the next part of a body to `out`; `false` if it was the last.
     pub(crate) async fn part(&mut self, head: &Head, out: &mut Vec<u8>) -> anyhow::Result<bool> {
         match head.body {
             Body::Bytes(length) => {
@@ -113,7 +113,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request and reads its whole answer, which must be a success.
+    /// Sends a request and reads the whole response, whose status must be a success.
     pub(crate) async fn exchange(
         &mut self,
         verb: &str,
@@ -142,7 +142,7 @@ impl Connection {
         Ok(session)
     }
 
-    /// Whether the other side still holds its end.
+    /// Whether the server has not closed the connection.
     pub(crate) fn is_open(&self) -> bool {
         let mut bytes = [0; 4096];
         loop {
@@ -156,7 +156,7 @@ impl Connection {
 
     async fn chunk(&mut self, out: &mut Vec<u8>) -> anyhow::Result<bool> {
         let length = loop {
-            match httparse::parse_chunk_size(&self.input).map_err(|_| anyhow::anyhow!("no chunk"))? {
+            match httparse::parse_chunk_size(&self.input).map_err(|_| anyhow::anyhow!("invalid chunk"))? {
                 httparse::Status::Complete((head, length)) => {
                     self.input.advance(head);
                     break usize::try_from(length)?;
@@ -183,12 +183,12 @@ impl Connection {
 
     async fn fill(&mut self) -> anyhow::Result<()> {
         self.input.reserve(4096);
-        ensure!(self.stream.read_buf(&mut self.input).await? > 0, "the connection was closed");
+        ensure!(self.stream.read_buf(&mut self.input).await? > 0, "the server closed the connection");
         Ok(())
     }
 }
 
-/// A head and its length, if it is all there.
+/// A head and its length, if it is complete.
 fn parse(input: &[u8]) -> anyhow::Result<Option<(Head, usize)>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
@@ -207,7 +207,7 @@ fn parse(input: &[u8]) -> anyhow::Result<Option<(Head, usize)>> {
         } else if is("mcp-session-id") {
             head.session = Some(value.to_owned());
         } else if is("connection") && value.eq_ignore_ascii_case("close") {
-            bail!("the server does not keep the connection: {}", head.status);
+            bail!("the server closes the connection: status {}", head.status);
         }
     }
     Ok(Some((head, length)))

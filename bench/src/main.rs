@@ -1,8 +1,9 @@
-//! The benchmark: what a call costs here, held against the least that a server on actix-web could do.
+//! The benchmark: the cost of a call, compared with the least that a server on actix-web could do.
 //!
-//! Limit and ours run in turn, so that what else the machine does falls on both; the ratio of a pair is what counts.
+//! The limit and our server run in turn, so that other load on the machine affects both. The ratios of pairs are the
+//! result.
 //!
-//! Read next: `load` (what is measured), `limit` (what it is held against), `table` (what is printed).
+//! Read next: `load` (what is measured), `limit` (the comparison), `table` (the output).
 
 mod args;
 mod cost;
@@ -82,11 +83,11 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(if right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs one load in turn against both. The row, and whether every message came where it belongs.
+/// Runs one load against both servers in turn. Returns the row, and whether every message was correct.
 async fn measure(load: Load, args: &Args, limit: &Program, ours: &Program) -> (String, bool) {
     let (mut pairs, mut wrong) = (Vec::new(), Vec::new());
     for run in 0..args.runs {
-        // whoever runs first has no advantage of it
+        // the two take turns in running first
         let pair = if run % 2 == 0 {
             let limit = sample(load, limit, args.time, &mut wrong).await;
             (limit, sample(load, ours, args.time, &mut wrong).await)
@@ -113,7 +114,7 @@ async fn sample(load: Load, program: &Program, time: Time, wrong: &mut Vec<Strin
     sample.ok()
 }
 
-/// Counts what each mode allocates, in the profile that this was built with or by the program that is given.
+/// Counts the allocations of each mode, in this program's own profile, or with the given program.
 fn count_allocations(counted: Option<PathBuf>, check: bool) -> anyhow::Result<ExitCode> {
     let counted = match counted {
         Some(path) => path,
@@ -147,7 +148,7 @@ fn count_allocations(counted: Option<PathBuf>, check: bool) -> anyhow::Result<Ex
     Ok(if check && failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Counts what each mode takes in instructions.
+/// Counts the instructions of each mode.
 fn count_instructions(limit: &Program, ours: &Program) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut out = io::stdout().lock();
@@ -160,14 +161,14 @@ fn count_instructions(limit: &Program, ours: &Program) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds a program of this package, as it is shipped or for tests; where it is then.
+/// Builds a program of this package, in the release or the dev profile, and returns its path.
 fn build(bin: &str, release: bool) -> anyhow::Result<PathBuf> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--locked", "-p", "actix-mcp-bench", "--bin", bin]);
     cargo.args(release.then_some("--release"));
-    ensure!(cargo.status().context("cargo does not start")?.success(), "a server does not build");
+    ensure!(cargo.status().context("cannot start cargo")?.success(), "building a server failed");
     let this = std::env::current_exe()?;
-    let profile = this.parent().context("no folder")?;
-    // beside whatever this was built as
+    let profile = this.parent().context("this program has no folder")?;
+    // next to the folder of this program's own profile
     Ok(profile.with_file_name(if release { "release" } else { "debug" }).join(bin))
 }

@@ -1,4 +1,4 @@
-//! What the load generator sends, and what it makes of what comes back.
+//! The messages that the load generator sends, and the parser of those it receives.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
 pub(crate) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// What a request says of itself that belongs to no session.
+/// The `_meta` of a self-contained request.
 macro_rules! meta {
     () => {
         r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#
@@ -22,9 +22,9 @@ pub(crate) const LISTEN: &str = concat!(
     "}}"
 );
 
-/// Appends a call of `echo` that speaks for itself.
+/// Appends a self-contained call of `echo`.
 pub(crate) fn echo_alone(to: &mut String, id: u64, text: &str) {
-    // a string takes it all
+    // writing to a string never fails
     write!(
         to,
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{text}"}},{}}}}}"#,
@@ -35,7 +35,7 @@ pub(crate) fn echo_alone(to: &mut String, id: u64, text: &str) {
 
 /// Appends a call of `echo`.
 pub(crate) fn echo(to: &mut String, id: u64, text: &str) {
-    // a string takes it all
+    // writing to a string never fails
     write!(
         to,
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"text":"{text}"}}}}}}"#
@@ -43,7 +43,7 @@ pub(crate) fn echo(to: &mut String, id: u64, text: &str) {
     .ok();
 }
 
-/// A call that reports progress so often, under its id as token.
+/// A call that reports progress `steps` times, with its id as the progress token.
 pub(crate) fn progress(id: u64, steps: u64, text: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"progress","arguments":{{"n":{steps},"text":"{text}"}},"_meta":{{"progressToken":{id}}}}}}}"#
@@ -57,7 +57,7 @@ pub(crate) enum Message<'a> {
     Answer { id: Option<u64>, text: Option<Cow<'a, str>> },
     /// A progress notification.
     Progress { token: Option<u64>, step: f64, text: Option<Cow<'a, str>> },
-    /// An error, or nothing that a server should send here.
+    /// An error, or anything else that a server should not send here.
     Other,
 }
 

@@ -13,11 +13,11 @@ use tokio::{
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) path: PathBuf,
-    /// Come before those of the transport.
+    /// Arguments before those of the transport.
     pub(crate) args: Vec<String>,
-    /// Whether standard error is kept, for [`Child::wait_with_output`].
+    /// Whether stderr is captured, for [`Child::wait_with_output`].
     pub(crate) stderr: bool,
-    /// Runs on this processor alone, so that it does not compete with the load generator.
+    /// The processor that it is pinned to, so that it does not compete with the load generator.
     pub(crate) processor: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Listening {
 }
 
 impl Program {
-    /// A program that runs wherever there is a processor.
+    /// A program that runs on any processor.
     pub(crate) fn new(name: &'static str, path: PathBuf) -> Self {
         Self { name, path, args: Vec::new(), stderr: false, processor: None }
     }
@@ -49,7 +49,7 @@ impl Program {
         command
     }
 
-    /// The same under valgrind, which counts instructions. It reports to standard error, which is kept.
+    /// The same under valgrind, which counts instructions and reports them to stderr, which is captured.
     pub(crate) fn under_valgrind(&self) -> Self {
         let tool = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
         let mut args = tool.map(str::to_owned).to_vec();
@@ -61,12 +61,13 @@ impl Program {
     /// Starts it on a free port. It prints its URL when it listens.
     pub(crate) async fn listen(&self) -> anyhow::Result<Listening> {
         let mut child = self.command(&["--http", "127.0.0.1:0"]).stdin(Stdio::null()).spawn()?;
-        let pid = child.id().context("it has ended")?;
+        let pid = child.id().context("the server has ended")?;
         let stdout = child.stdout.take().context("no stdout")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).await?;
         let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
-        let address = address.with_context(|| format!("{}: no URL but {line:?}", self.name))?.parse()?;
+        let address =
+            address.with_context(|| format!("{}: expected a URL, got {line:?}", self.name))?.parse()?;
         Ok(Listening { address, pid, child })
     }
 
@@ -75,20 +76,20 @@ impl Program {
         self.command(&["--stdio"])
             .stdin(Stdio::piped())
             .spawn()
-            .with_context(|| format!("{} does not start", self.name))
+            .with_context(|| format!("cannot start {}", self.name))
     }
 }
 
 impl Listening {
-    /// Asks the server to end; it may take a while.
+    /// Sends SIGTERM to the server, which may take a while to end.
     pub(crate) async fn terminate(self) -> anyhow::Result<Child> {
         let kill = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status().await?;
-        anyhow::ensure!(kill.success(), "the server cannot be ended");
+        anyhow::ensure!(kill.success(), "cannot send SIGTERM to the server");
         Ok(self.child)
     }
 }
 
-/// Pins this process to a processor; `false` where there is no `taskset`.
+/// Pins this process to a processor; `false` if `taskset` is missing or fails.
 pub(crate) fn pin(processor: u32) -> bool {
     let args: [OsString; 3] =
         ["-pc".into(), processor.to_string().into(), std::process::id().to_string().into()];

@@ -1,4 +1,4 @@
-//! The table: medians of alternated runs, and ratios of pairs that ran one after the other.
+//! The table: medians of alternated runs, and ratios of pairs that ran one after another.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub(crate) const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|---|
 ";
 
-/// What a load is called, and the unit of its cost.
+/// The name of a load, and the unit of its cost.
 fn name(load: Load) -> (String, &'static str) {
     match load {
         Load::Calls(1) => ("echo, one session, 1 connection".to_owned(), "CPU us/call"),
@@ -25,7 +25,7 @@ fn name(load: Load) -> (String, &'static str) {
     }
 }
 
-/// What the design allows.
+/// The target of a load: the cost that the design allows.
 fn target(load: Load) -> &'static str {
     match load {
         Load::Calls(32 | 256) | Load::Churn(_) => "2x",
@@ -37,7 +37,7 @@ fn target(load: Load) -> &'static str {
     }
 }
 
-/// One row. Each pair is a run of the limit and one of ours.
+/// One row. Each pair is a run of the limit and one of our server.
 pub(crate) fn row(load: Load, pairs: &[(Sample, Sample)], wrong: &str) -> String {
     let (name, unit) = name(load);
     let of = |pick: fn(&(Sample, Sample)) -> Option<f64>| sorted(pairs.iter().filter_map(pick));
@@ -61,7 +61,7 @@ pub(crate) fn row(load: Load, pairs: &[(Sample, Sample)], wrong: &str) -> String
         let (limit, ours) = (of(|(limit, _)| limit.rate), of(|(_, ours)| ours.rate));
         write!(row, " {:.0} | {:.0} | **{:.2}** | {wrong} |", median(&limit), median(&ours), median(&rates))
     };
-    debug_assert!(end.is_ok(), "a string takes it all");
+    debug_assert!(end.is_ok(), "writing to a string never fails");
     row.push('\n');
     row
 }

@@ -1,4 +1,4 @@
-//! What came back and what did not.
+//! Counts of wrong, missing and duplicate messages.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,15 +6,15 @@ use std::cell::{Cell, RefCell};
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) ok: Cell<u64>,
-    /// Answers and notifications that belong to another request.
+    /// Answers and notifications that were meant for another request.
     pub(crate) misrouted: Cell<u64>,
-    /// Those that never came.
+    /// Those that never arrived.
     pub(crate) lost: Cell<u64>,
-    /// Those that came again.
+    /// Those that arrived twice.
     pub(crate) duplicated: Cell<u64>,
-    /// Clients that could not go on.
+    /// Clients that failed.
     pub(crate) failed: Cell<u64>,
-    /// What the first of these met.
+    /// The error of the first failed client.
     pub(crate) first: RefCell<Option<String>>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn add(count: &Cell<u64>, more: u64) {
 }
 
 impl Tally {
-    /// Counts an answer as right or as another's.
+    /// Counts a message, as misrouted if it is not right.
     pub(crate) fn routed(&self, right: bool) {
         add(if right { &self.ok } else { &self.misrouted }, 1);
     }
@@ -34,7 +34,7 @@ impl Tally {
         self.first.borrow_mut().get_or_insert_with(|| format!("{error:#}"));
     }
 
-    /// What went wrong, in words; `None` if nothing did.
+    /// A summary of the errors; `None` if there were none.
     pub(crate) fn wrong(&self) -> Option<String> {
         let counts = [
             ("misrouted", &self.misrouted),

@@ -1,4 +1,4 @@
-//! What a process has used, as Linux tells it.
+//! The resources that a process has used, as reported by Linux.
 
 use std::{fs, time::Duration};
 
@@ -15,7 +15,7 @@ pub(crate) fn cpu(pid: u32) -> anyhow::Result<Duration> {
     Ok(Duration::from_nanos(all))
 }
 
-/// The memory of a process that is resident, in KiB.
+/// The resident memory of a process, in KiB.
 pub(crate) fn memory(pid: u32) -> anyhow::Result<f64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).context("the server has ended")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;

@@ -12,21 +12,21 @@ usage: everything [--http ADDR:PORT | --stdio] [FLAG]...
   --http ADDR:PORT           serve Streamable HTTP at /mcp; 127.0.0.1:8080 by default
   --stdio                    serve standard input and output
   --session-idle SECONDS     how long an HTTP session may be idle
-  --keep-alive SECONDS       how long an event stream may be silent
+  --keep-alive SECONDS       how long an event stream may be silent before it gets a comment
   --request-timeout SECONDS  how long a tool waits for the client's answer
   --max-body BYTES           the largest HTTP request body
   --max-line BYTES           the longest line of standard input
-  --page-size N              entries on a page of a list; all by default
-  --allow-origin ORIGIN      a web origin beside those of this machine; repeatable
-  --allow-host HOST          a host beside those of this machine; repeatable
-  --bearer NAME=TOKEN        ask for a token, which acts for NAME; repeatable
-  --state-key HEX            64 hex digits: seals what a call remembers between its questions; repeatable, the first seals
-  --json-response            answer in plain JSON where the client takes both
-  --odd-names                offer two tools with odd names
+  --page-size N              entries per page of a list; by default all are on one page
+  --allow-origin ORIGIN      allow a web origin in addition to those of this machine; repeatable
+  --allow-host HOST          allow a host in addition to those of this machine; repeatable
+  --bearer NAME=TOKEN        require a bearer token; this one acts for NAME; repeatable
+  --state-key HEX            64 hex digits: a key for `requestState`; repeatable, the first seals, all open
+  --json-response            answer in plain JSON if the client accepts both JSON and event streams
+  --odd-names                register two tools with unusual names
   --stateless-only           serve revision 2026-07-28 only: no handshake, no sessions
 ";
 
-/// What the command line asks for.
+/// The parsed command line.
 pub(crate) enum Command {
     Run(Box<Args>),
     Help,
@@ -46,7 +46,7 @@ pub(crate) enum Transport {
     Stdio,
 }
 
-/// What is set on the server; the framework's default where it is absent.
+/// The server's settings; an absent one has the framework's default.
 #[derive(Default)]
 pub(crate) struct Options {
     session_idle: Option<Duration>,
@@ -63,7 +63,7 @@ pub(crate) struct Options {
 }
 
 impl Command {
-    /// Reads the words after the program's name; an error says what is wrong with them.
+    /// Parses the arguments after the program's name; the error is a message for the user.
     pub(crate) fn read(words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut words = words;
         let (mut transport, mut odd_names) = (None, false);
@@ -88,7 +88,7 @@ impl Command {
                 "--odd-names" => odd_names = true,
                 "--stateless-only" => options.stateless_only = true,
                 "--help" | "-h" => return Ok(Self::Help),
-                _ => return Err(format!("there is no flag {flag:?}")),
+                _ => return Err(format!("unknown flag {flag:?}")),
             }
         }
         let transport = transport.unwrap_or_else(|| Transport::Http("127.0.0.1:8080".to_owned()));
@@ -97,7 +97,7 @@ impl Command {
 }
 
 impl Options {
-    /// Sets what was asked for; an error names what the server does not take.
+    /// Applies the settings and builds the server; the error names a rejected value.
     pub(crate) fn apply(self, mut server: ServerBuilder) -> Result<Server, String> {
         let mut limits = Limits::default();
         set(&mut limits.session.idle, self.session_idle);
@@ -131,7 +131,7 @@ impl Options {
 fn choose(transport: &mut Option<Transport>, choice: Transport) -> Result<(), String> {
     match transport.replace(choice) {
         None => Ok(()),
-        Some(_) => Err("--http and --stdio: one of them, and once".to_owned()),
+        Some(_) => Err("give --http or --stdio only once, and not both".to_owned()),
     }
 }
 
@@ -144,7 +144,7 @@ fn number<T: FromStr<Err: Display>>(flag: &str, text: &str) -> Result<T, String>
     text.parse().map_err(|err| format!("{flag} {text}: {err}"))
 }
 
-/// A key as it is written: two hex digits a byte.
+/// Parses a key of two hex digits per byte.
 fn key(hex: &str) -> Result<[u8; 32], String> {
     let digits: Option<Vec<_>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
     let bytes: Option<Vec<_>> = digits.and_then(|digits| {
@@ -153,7 +153,7 @@ fn key(hex: &str) -> Result<[u8; 32], String> {
     bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| "--state-key takes 64 hex digits".to_owned())
 }
 
-/// Sets what was asked for.
+/// Sets a limit if the command line has it.
 fn set<T>(limit: &mut T, to: Option<T>) {
     if let Some(to) = to {
         *limit = to;

@@ -1,7 +1,7 @@
-//! Who a request acts for: bearer tokens, checked by middleware of the application.
+//! Authentication: bearer tokens, checked by the application's own middleware.
 //!
-//! The framework takes whatever [`Principal`] middleware puts into the request, and binds sessions to it. Here a list of
-//! tokens says who that is; a real server asks its identity provider in this place.
+//! The framework uses the [`Principal`] that middleware puts into the request's extensions, and binds sessions to it.
+//! Here a list of tokens determines the principal; a real server would ask its identity provider.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use actix_web::{
     middleware::Next,
 };
 
-/// Whom each token acts for.
+/// The principal of each token.
 #[derive(Default)]
 pub(crate) struct Tokens(HashMap<String, Principal>);
 
@@ -31,21 +31,21 @@ impl Tokens {
         }
     }
 
-    /// Whether there are none: then nobody is asked for one.
+    /// Whether there are no tokens, so that none is required.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whom a request with this header acts for.
+    /// The principal of a request, by its `Authorization` header.
     fn find(&self, request: &ServiceRequest) -> Option<&Principal> {
         let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
-        // RFC 9110, 11.1: the scheme is matched without regard to case
+        // RFC 9110, 11.1: the scheme is case-insensitive
         let (scheme, token) = header.split_once(' ')?;
         if scheme.eq_ignore_ascii_case("bearer") { self.0.get(token.trim()) } else { None }
     }
 }
 
-/// Lets requests with a known token through, in the name of its principal; others are 401.
+/// Passes requests with a known token on, with its principal; others get 401.
 pub(crate) async fn check(
     tokens: web::Data<Tokens>,
     request: ServiceRequest,
@@ -53,7 +53,7 @@ pub(crate) async fn check(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let Some(principal) = tokens.find(&request) else {
         let refusal = HttpResponse::Unauthorized().insert_header((WWW_AUTHENTICATE, "Bearer")).finish();
-        return Err(InternalError::from_response("no token that is known", refusal).into());
+        return Err(InternalError::from_response("no known bearer token", refusal).into());
     };
     request.extensions_mut().insert(principal.clone());
     next.call(request).await

@@ -1,4 +1,4 @@
-//! Tools that change what the server offers, and tell clients of it.
+//! Tools that change the server's lists and resources, and notify clients.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ async fn extra() -> &'static str {
     "ok"
 }
 
-/// Adds the tool `extra`, or removes it where it is there.
+/// Adds the tool `extra`, or removes it if it is registered.
 #[tool]
 async fn toggle(
     /// How often; once by default.
@@ -20,14 +20,14 @@ async fn toggle(
 ) -> &'static str {
     for _ in 0..times.unwrap_or(1) {
         let extra = || Tool::new("extra", extra).description("Comes and goes.");
-        // another call may add it between the two, and then it is this one's to remove
+        // if another call adds it between the two steps, this call removes it
         while !handle.remove_tool("extra") && handle.add_tool(extra()).is_err() {}
         sleep(Duration::from_millis(ms.unwrap_or(0))).await;
     }
     "toggled"
 }
 
-/// Says that a resource has new contents.
+/// Announces that a resource was updated.
 #[tool]
 async fn touch(
     uri: String,
@@ -37,7 +37,7 @@ async fn touch(
 ) -> &'static str {
     for n in 1..=count.unwrap_or(1) {
         handle.resource_updated(&uri);
-        // announcing never waits: without this, a large count would keep this worker from all its other clients
+        // announcing never waits: without this, a large count would block all other clients of this worker
         if n % 64 == 0 {
             yield_now().await;
         }

@@ -1,6 +1,6 @@
-//! What the official conformance suite calls: content of every kind, logs, progress, and a stream that breaks off.
+//! Tools for the official conformance suite: content of every kind, logs, progress, and a stream that breaks off.
 //!
-//! The names and texts are the suite's.
+//! The suite requires these names and texts.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(crate) const PNG: &[u8] = include_bytes!("pixel.png");
 /// One millisecond of silence.
 const WAV: &[u8] = include_bytes!("silence.wav");
 
-/// From one message to the next.
+/// The time between two messages.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Answers with a text.
@@ -79,7 +79,7 @@ async fn test_tool_with_progress(progress: Progress) -> &'static str {
     "Tool with progress executed successfully"
 }
 
-/// Closes its own stream and goes on; the client comes back for the answer.
+/// Closes its own stream and continues; the client resumes the stream to get the answer.
 #[tool]
 async fn test_reconnection(client: Client) -> &'static str {
     client.close_stream();
@@ -87,7 +87,7 @@ async fn test_reconnection(client: Client) -> &'static str {
     "Reconnection test completed successfully"
 }
 
-/// A schema that says more than types can.
+/// A schema that Rust types cannot express.
 const CONTACT: &str = r##"{
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
@@ -118,7 +118,7 @@ async fn contact() -> &'static str {
 
 pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     let contact = Tool::new("json_schema_2020_12_tool", contact)
-        .description("Takes a contact, by a schema that was written by hand.")
+        .description("Takes a contact, with a schema written by hand.")
         .input_schema(CONTACT);
     server
         .tool(test_simple_text)

@@ -1,6 +1,7 @@
-//! What the official conformance suite answers: forms for the user, and a question to the model.
+//! Questions that the official conformance suite answers: forms for the user, and one to the model.
 //!
-//! The names and texts are the suite's. One form is a type; the others are schemas written out, as the suite wants them.
+//! The suite requires these names and texts. One form is a type; the others are schemas written by hand, as the suite
+//! expects them.
 
 use actix_mcp::{QuestionError, prelude::*, question::SamplingRequest};
 use schemars::JsonSchema;
@@ -45,7 +46,7 @@ async fn test_elicitation_sep1034_defaults(client: Client) -> Result<String, Que
     told("Elicitation completed", client.elicit_with("Please review your profile", schema).await)
 }
 
-/// Asks the user to choose, in every way there is.
+/// Asks the user to choose, with every kind of enum.
 #[tool]
 async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, QuestionError> {
     let titled = |choices: [&str; 3]| {
@@ -70,7 +71,7 @@ async fn test_elicitation_sep1330_enums(client: Client) -> Result<String, Questi
     told("Elicitation completed", client.elicit_with("Please choose", schema).await)
 }
 
-/// What the user did, in the suite's words.
+/// The user's action, in the words that the suite expects.
 fn told(what: &str, answer: Result<Value, QuestionError>) -> Result<String, QuestionError> {
     let (action, content) = match answer {
         Ok(content) => ("accept", content),

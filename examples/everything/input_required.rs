@@ -1,7 +1,7 @@
-//! What the official conformance suite asks to be asked: tools and a prompt that end with questions, and go on when their
-//! request comes again with the answers.
+//! Questions of revision 2026-07-28 for the official conformance suite: tools and a prompt that return questions, and
+//! continue when the client repeats the request with the answers.
 //!
-//! The names, keys and texts are the suite's.
+//! The suite requires these names, keys and texts.
 
 use actix_mcp::{QuestionError, client::ClientCapability, prelude::*, question::SamplingRequest};
 use futures_util::future::join3;
@@ -43,14 +43,14 @@ struct Confirm {
     ok: bool,
 }
 
-/// Asks the user to confirm; what it remembers is sealed.
+/// Asks the user to confirm; the state of the call is sealed.
 #[tool]
 async fn test_input_required_result_request_state(client: Client) -> Result<String, QuestionError> {
     let Confirm { ok } = client.elicit("Shall it go on?").key("confirm").await?;
     Ok(format!("state-ok: {ok}"))
 }
 
-/// Does the same, for a client that changes what was sealed.
+/// Does the same, for a client that tampers with the sealed state.
 #[tool]
 async fn test_input_required_result_tampered_state(client: Client) -> Result<String, QuestionError> {
     let Confirm { ok } = client.elicit("Shall it go on?").key("confirm").await?;
@@ -84,7 +84,7 @@ async fn test_input_required_result_multi_round(client: Client) -> Result<String
     Ok(format!("{name} likes {color}"))
 }
 
-/// Asks only for what the client can do.
+/// Asks only questions that the client supports.
 #[tool]
 async fn test_input_required_result_capabilities(client: Client) -> anyhow::Result<String> {
     if client.supports(ClientCapability::ElicitationForm) {
@@ -116,7 +116,7 @@ pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
         .tool(test_input_required_result_capabilities)
 }
 
-/// The prompt that asks, after those that do not.
+/// Registers the prompt that asks, after the other prompts.
 pub(crate) fn offer_prompt(server: ServerBuilder) -> ServerBuilder {
     let prompt = Prompt::new("test_input_required_result_prompt", prompt);
     server.prompt(prompt.description("Asks the user what it should be about."))

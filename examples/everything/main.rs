@@ -1,10 +1,11 @@
-//! Every kind of tool, resource and prompt there is, over Streamable HTTP or stdio: the server that test suites, clients
-//! and benchmarks talk to.
+//! Every kind of tool, resource and prompt, over Streamable HTTP or stdio: the server for test suites, clients and
+//! benchmarks.
 //!
-//! Shows how a larger server is put together: modules that each offer a part, a command line that sets the server's
-//! options, bearer tokens checked by the application's own middleware, and a route of its own beside the endpoint.
+//! Shows how a larger server is put together: modules that each register a part, a command line that sets the server's
+//! options, bearer tokens checked by the application's own middleware, and another route next to the endpoint.
 //!
-//! Run it: `cargo run --release --example everything`. It prints its URL and a curl line to try; `--help` lists the flags.
+//! Run it: `cargo run --release --example everything`. It prints its URL and a curl command to try; `--help` lists the
+//! flags.
 //!
 //! Try: open `http://127.0.0.1:8080/stats` while a client runs `slow` or `ask`.
 
@@ -33,10 +34,10 @@ use actix_web_lab::middleware::CatchPanic;
 use args::{Args, Command, Transport};
 use bearer::Tokens;
 
-/// What `cargo run --example everything` shows: enough to see a first answer.
+/// The arguments of the printed curl command.
 const TRY: &str = r#"-H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'"#;
 
-/// Everything. The tools of the conformance suite come first, `test_simple_text` before all others.
+/// Registers everything. The tools of the conformance suite come first, and `test_simple_text` before all others.
 fn server(odd_names: bool) -> ServerBuilder {
     let mut server = Server::builder("everything", env!("CARGO_PKG_VERSION"))
         .instructions("For tests: each tool shows one thing that a server can do.");
@@ -54,7 +55,7 @@ fn server(odd_names: bool) -> ServerBuilder {
     input_required::offer_prompt(prompts::offer(server))
 }
 
-/// Serves the endpoint `/mcp`, behind the tokens, and `/stats`, open to all.
+/// Serves the endpoint `/mcp`, which requires a token if there are any, and `/stats`, which is public.
 async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result<()> {
     let asks = !tokens.is_empty();
     let (tokens, stats) = (web::Data::new(tokens), web::Data::new(server.clone()));
@@ -66,13 +67,13 @@ async fn serve_http(server: Server, address: &str, tokens: Tokens) -> io::Result
             .configure(
                 server.mount_with("/mcp", |scope| scope.wrap(Condition::new(asks, from_fn(bearer::check)))),
             )
-            // handlers of tools are contained by the framework; this is for what the application adds
+            // the framework catches panics of MCP handlers; this catches those of the application's own routes
             .wrap(CatchPanic::default())
     })
     .bind(address)?;
     let mut stdout = io::stdout().lock();
     for address in http.addrs() {
-        // nobody may be reading this: that is no reason not to serve
+        // serve even if stdout is closed
         writeln!(stdout, "http://{address}/mcp").ok();
         writeln!(stdout, "curl -i http://{address}/mcp {TRY}").ok();
     }

@@ -16,7 +16,7 @@ async fn greet(Args(Greet { name }): Args<Greet>) -> String {
     format!("Hello {name}")
 }
 
-/// More names than one answer can hold: the framework cuts them off and says so.
+/// More names than one answer can hold: the framework truncates the list and sets `hasMore`.
 async fn names(typed: CompletionRequest) -> Vec<String> {
     (0..250).map(|n| format!("name{n:03}")).filter(|name| name.starts_with(&typed.value)).collect()
 }
@@ -66,12 +66,11 @@ pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
         .prompt(
             Prompt::new("test_prompt_with_arguments", with_arguments)
                 .description("Takes two arguments")
-                // no value is better than another: completed by none
+                // there are no values to suggest
                 .complete("arg1", async || Vec::<String>::new()),
         )
         .prompt(
-            Prompt::new("test_prompt_with_embedded_resource", with_resource)
-                .description("Brings a resource along"),
+            Prompt::new("test_prompt_with_embedded_resource", with_resource).description("Embeds a resource"),
         )
-        .prompt(Prompt::new("test_prompt_with_image", with_image).description("Brings an image along"))
+        .prompt(Prompt::new("test_prompt_with_image", with_image).description("Contains an image"))
 }

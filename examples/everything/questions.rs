@@ -1,4 +1,4 @@
-//! Tools that ask: the user, by a form or at a web page, and the client's model.
+//! Tools that ask: the user, by a form or on a web page, and the client's model.
 
 use std::fmt::Display;
 
@@ -18,8 +18,8 @@ enum Mode {
     Url,
 }
 
-/// Why nothing was answered: a result for the model. From 2026-07-28 on the framework makes its own error of it where the
-/// client cannot be asked.
+/// Why a question failed, as a result for the model. From 2026-07-28 on, if the client does not support the question,
+/// the framework answers with its own error instead.
 type Failed = anyhow::Error;
 
 fn failed(err: impl Display) -> Failed {
@@ -29,7 +29,7 @@ fn failed(err: impl Display) -> Failed {
 /// Asks the user.
 #[tool]
 async fn ask(
-    /// What it is about.
+    /// The subject of the question.
     target: Option<String>,
     /// A form (the default), or a web page.
     mode: Option<Mode>,

@@ -1,4 +1,4 @@
-//! Resources, and families of them.
+//! Resources and resource templates.
 
 use actix_mcp::prelude::*;
 use schemars::JsonSchema;
@@ -57,7 +57,7 @@ pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
         )
         .resource_template(
             ResourceTemplate::new("test://template/{id}/data", "template", data)
-                .description("Data by its id.")
+                .description("Data by id.")
                 .mime_type("application/json"),
         )
 }

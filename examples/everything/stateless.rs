@@ -1,7 +1,7 @@
-//! What the official conformance suite calls where there is no session: headers for arguments, capabilities that a request
-//! lacks, logs for those who ask for them, and changes for those who listen.
+//! Tools for the official conformance suite without sessions (2026-07-28): arguments in headers, missing capabilities,
+//! logs on request, and change notifications for subscribers.
 //!
-//! The names are the suite's.
+//! The suite requires these names.
 
 use actix_mcp::{QuestionError, client::ClientCapability, prelude::*};
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ async fn custom_header(Args(Custom { value }): Args<Custom>) -> String {
     format!("The value is {value}")
 }
 
-/// Requirements a client whose model can be asked.
+/// Requires a client with sampling.
 #[tool]
 async fn test_missing_capability(client: Client) -> Result<&'static str, McpError> {
     client.require(ClientCapability::Sampling)?;
@@ -39,7 +39,7 @@ async fn test_streaming_elicitation(client: Client, progress: Progress) -> Resul
     Ok(format!("confirmed: {confirmed}"))
 }
 
-/// Logs for those who ask for it.
+/// Logs to the client, if it asked for logs.
 #[tool]
 async fn test_logging_tool(log: Log) -> &'static str {
     log.info("The logging tool was called");
@@ -54,7 +54,7 @@ async fn dynamic() -> &'static str {
 #[tool]
 async fn test_trigger_tool_change(handle: Handle) -> &'static str {
     const NAME: &str = "test_dynamic_tool";
-    // where another call has added it, that call removes it
+    // if another call has already added it, that call removes it
     handle.add_tool(Tool::new(NAME, dynamic).description("Comes and goes.")).ok();
     if handle.remove_tool(NAME) { "The tools changed" } else { "Another call was faster" }
 }
@@ -69,7 +69,10 @@ async fn test_trigger_prompt_change(handle: Handle) -> &'static str {
 
 pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
     server
-        .tool(Tool::new("test_custom_header", custom_header).description("Takes what a header repeats."))
+        .tool(
+            Tool::new("test_custom_header", custom_header)
+                .description("Takes an argument that a header repeats."),
+        )
         .tool(test_missing_capability)
         .tool(test_streaming_elicitation)
         .tool(test_logging_tool)

@@ -1,4 +1,4 @@
-//! `GET /stats`: what runs at this moment.
+//! `GET /stats`: counters of the running server.
 
 use actix_mcp::{prelude::*, stats::Snapshot};
 use serde::Serialize;

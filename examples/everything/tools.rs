@@ -1,4 +1,4 @@
-//! Tools that answer: what they are given, late, in pieces, wrongly, or not at all.
+//! Tools that answer in many ways: an echo, late, in pieces, with an invalid result, or with a panic.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// A text that no client must ever see.
+/// A text that must never reach a client.
 pub(crate) const SECRET: &str = "PANIC-SECRET-7731 at /secret/path";
 
-/// Gives the text back.
+/// Returns the text.
 #[tool]
 async fn echo(text: String) -> String {
     text
 }
 
-/// Waits, then gives the tag back.
+/// Waits, then returns the tag.
 #[tool]
 async fn slow(
     /// How long to wait, in milliseconds.
     ms: u64,
     tag: String,
-    /// Go on even when the call is cancelled, as long as the server lets it.
+    /// Continue even if the call is cancelled, as long as the server allows it.
     stubborn: Option<bool>,
     cancelled: Cancelled,
 ) -> String {
     tokio::select! {
         () = sleep(Duration::from_millis(ms)) => {}
-        // what is returned after this reaches nobody
+        // the result of a cancelled call is discarded
         () = cancelled.wait(), if stubborn != Some(true) => {}
     }
     tag
 }
 
-/// Reports progress from 1 to n, or the values that are given.
+/// Reports progress from 1 to n, or the given values.
 #[tool]
 async fn progress(
     n: Option<u32>,
@@ -48,7 +48,7 @@ async fn progress(
     progress: Progress,
 ) -> &'static str {
     let n = n.unwrap_or(0);
-    // one after the other: a list of as many as a client may ask for would fill the memory
+    // an iterator: n is the client's choice, and a list could fill the memory
     let values: Box<dyn Iterator<Item = f64>> = match values {
         Some(values) => Box::new(values.into_iter()),
         None => Box::new((1..=n).map(f64::from)),
@@ -58,7 +58,7 @@ async fn progress(
         if let Some(text) = &text {
             report = report.message(text);
         }
-        // progress must increase: a value that does not is refused, and passed over here
+        // progress must increase: a value that does not is refused, and the error ignored here
         report.await.ok();
         if let Some(ms) = ms.filter(|ms| *ms > 0) {
             sleep(Duration::from_millis(ms)).await;
@@ -67,7 +67,7 @@ async fn progress(
     "done"
 }
 
-/// Answers at once, and reports progress when it is too late.
+/// Answers at once, and reports progress after the answer.
 #[tool]
 async fn late(progress: Progress) -> &'static str {
     spawn(async move {
@@ -83,7 +83,7 @@ async fn log(level: Level, n: Option<u32>, log: Log) -> &'static str {
     let log = log.named("fixture");
     for n in 1..=n.unwrap_or(1) {
         log.send(level, format!("log {n}"));
-        // sending never waits: without this, a large n would keep this worker from all its other clients
+        // sending never waits: without this, a large n would block all other clients of this worker
         if n % 64 == 0 {
             yield_now().await;
         }
@@ -100,7 +100,7 @@ async fn panic(after: Option<u32>, progress: Progress) -> String {
     panic!("{SECRET}")
 }
 
-/// Takes nothing.
+/// Takes no arguments.
 #[tool]
 async fn none() -> &'static str {
     "ok"
@@ -108,20 +108,20 @@ async fn none() -> &'static str {
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only its shape matters")]
-struct CompletionRequest {
+struct Typed {
     n: u64,
     opt: Option<String>,
     #[serde(default)]
     any: Value,
 }
 
-async fn typed(Args(_): Args<CompletionRequest>) -> &'static str {
+async fn typed(Args(_): Args<Typed>) -> &'static str {
     "typed"
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Out {
-    /// What to result in: `ok`, `missing`, `wrong` or `error`
+    /// The kind of result: `ok`, `missing`, `wrong` or `error`
     mode: Option<String>,
 }
 
@@ -136,10 +136,10 @@ async fn out(Args(Out { mode }): Args<Out>) -> Result<ToolResult, serde_json::Er
     })
 }
 
-/// More than this `big` does not give: an allocation that fails would end the process.
+/// The limit of `big`: a failed allocation would end the process.
 const BIG_MAX: usize = 256 * 1024 * 1024; // bytes
 
-/// Answers with so many times the letter x.
+/// Answers with the letter x, this many times.
 #[tool]
 async fn big(bytes: usize) -> Result<String, String> {
     if bytes > BIG_MAX {
@@ -148,7 +148,7 @@ async fn big(bytes: usize) -> Result<String, String> {
     Ok("x".repeat(bytes))
 }
 
-// Arguments that a proxy may route by, since clients repeat them in headers. A doc comment would be listed.
+// Arguments that a proxy may route by, since clients repeat them in headers. A doc comment would appear in the schema.
 #[derive(Deserialize, JsonSchema)]
 struct Region {
     #[schemars(extend("x-mcp-header" = "Region"))]
@@ -162,7 +162,7 @@ async fn region(Args(Region { region, n }): Args<Region>) -> String {
     format!("region={} n={n}", region.as_deref().unwrap_or("null"))
 }
 
-/// Takes whatever it is sent, and ignores it: a tool without an `Args` would refuse a member by its name.
+/// Accepts and ignores any arguments; a tool without `Args` would refuse them as unknown.
 async fn odd(_: Args<Map<String, Value>>) -> &'static str {
     "odd"
 }
@@ -178,16 +178,14 @@ pub(crate) fn offer(server: ServerBuilder) -> ServerBuilder {
         .tool(none)
         .tool(Tool::new("typed", typed).description("Takes a number, perhaps a text, and anything."))
         .tool(
-            Tool::new("out", out)
-                .description("Has an output schema, and may not keep to it.")
-                .output_schema(OUT),
+            Tool::new("out", out).description("Has an output schema, and may violate it.").output_schema(OUT),
         )
         .tool(big)
         .tool(Tool::new("region", region).description("Shows the arguments that headers repeat."))
 }
 
-/// Names that a client must quote, or encode, to put them in a header.
+/// Registers tools with names that a client must quote or encode in a header.
 pub(crate) fn offer_odd_names(server: ServerBuilder) -> ServerBuilder {
-    let tool = |name| Tool::new(name, odd).description("Has an odd name.");
+    let tool = |name| Tool::new(name, odd).description("Has an unusual name.");
     server.tool(tool("tööl")).tool(tool("=?base64?abc?="))
 }

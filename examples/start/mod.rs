@@ -1,13 +1,13 @@
-//! What all examples share: how they are told what to serve, and what they print when they do.
+//! Shared by all examples: reading the command line, and printing commands to try.
 
 use std::{
     io::{self, Write as _},
     net::SocketAddr,
 };
 
-/// Where to serve HTTP: 127.0.0.1:8080, or what stands behind `--http`; `None` with `--stdio`.
+/// The address to serve HTTP on: 127.0.0.1:8080, or the value of `--http`; `None` with `--stdio`.
 ///
-/// Any other word ends the program.
+/// Any other argument ends the program.
 pub(crate) fn http_addr() -> Option<String> {
     let args: Vec<_> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -21,10 +21,10 @@ pub(crate) fn http_addr() -> Option<String> {
     }
 }
 
-/// Says on standard error where the server is, and what to type to open a session of a client with these capabilities; then
-/// more lines of curl to try: what is said before each, and the words that end it.
+/// Prints to stderr the server's URLs and a curl command that opens a session with these client capabilities, then
+/// `more` curl commands: for each, the text before it and its last arguments.
 pub(crate) fn print_url(addrs: &[SocketAddr], capabilities: &str, more: &[(&str, &str)]) {
-    // nobody may be reading this: that is no reason not to serve
+    // serve even if stderr is closed
     let mut stderr = io::stderr();
     for addr in addrs {
         writeln!(stderr, "MCP at http://{addr}/mcp").ok();

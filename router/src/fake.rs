@@ -1,4 +1,4 @@
-//! A call whose session is the test: what the handler sends is kept, and the test answers.
+//! A call whose session is the test, which records what the handler sends and answers it.
 
 use std::{
     collections::VecDeque,
@@ -44,7 +44,7 @@ pub(crate) const ALL: ClientCapabilities = ClientCapabilities {
 pub(crate) struct Fake {
     peer: Arc<Peer>,
     live: AtomicBool,
-    /// One permit a message; messages keep theirs.
+    /// One permit per message; messages keep theirs.
     room: Arc<Semaphore>,
     sent: Mutex<Vec<String>>,
     asked: Mutex<Vec<Asking>>,
@@ -61,7 +61,7 @@ pub(crate) struct Asking {
     pub(crate) text: String,
     pub(crate) needs: &'static [ClientCapability],
     pub(crate) timeout: Option<Duration>,
-    /// Kept where the test gave no answer.
+    /// Kept if the test gave no answer.
     open: Option<oneshot::Sender<Result<ByteString, QuestionError>>>,
 }
 
@@ -113,7 +113,7 @@ impl Fake {
         self.sent().iter().map(|json| serde_json::from_str(json).unwrap()).collect()
     }
 
-    /// What the next question is answered with; without it, it stays open.
+    /// Sets the answer to the next question; without one, the question stays open.
     pub(crate) fn will_answer(&self, result: impl ToString) {
         self.answers.lock().unwrap().push_back(Ok(result.to_string()));
     }
@@ -138,7 +138,7 @@ impl Fake {
         self.room.add_permits(messages);
     }
 
-    /// Ends the call: as the session does, the open questions' senders are dropped.
+    /// Ends the call: like the session, drops the senders of open questions.
     pub(crate) fn end(&self) {
         self.live.store(false, Ordering::SeqCst);
         for asking in self.asked().iter_mut() {

@@ -9,8 +9,8 @@
 //! - `catalog`: tools, prompts, resources, templates, and their lists
 //! - `serve`: the router, its method table, and the handlers of the methods
 //!
-//! It knows no actor and no socket. Of actix-web it takes the head of a request (`HttpRequest`) and `web::Data` from what the
-//! transport hands it, and of clocks only the one that says whether a sealed state has expired.
+//! It knows no actor and no socket. Of actix-web it takes the head of a request (`HttpRequest`) and `web::Data` from
+//! what the transport hands it, and of clocks only the one that says whether a sealed state has expired.
 //!
 //! The crate `actix_mcp` lists what authors use; [`internal`] is for the crates below it.
 

@@ -1,9 +1,9 @@
-//! The byte budget of one stream: how much may wait on the way from a handler to the bytes of the stream.
+//! The byte budget of one stream: how much may wait between a handler and the bytes of the stream.
 //!
-//! A message holds its [`Permit`] from the moment its author was allowed to send it until its bytes leave the last queue, so
-//! the budget bounds all queues of a stream at once, and a message that is dropped anywhere gives its room back.
+//! A message holds its [`Permit`] from when its handler may send it until its bytes leave the last queue, so the budget
+//! bounds all queues of a stream at once, and a message that is dropped anywhere gives its room back.
 //!
-//! It never drops anything itself: that is the queue's part.
+//! The budget never drops a message itself: the queue does.
 //!
 //! Read next: `queue`.
 
@@ -20,7 +20,7 @@ use tokio::{sync::Semaphore, task::consume_budget};
 
 use crate::stats::Stats;
 
-/// A stream's queues hold at most this many messages: each counts for at least its share of the bytes.
+/// A stream's queues hold at most this many messages: each counts as at least its share of the bytes.
 pub(crate) const MAX_MESSAGES: usize = 256; // messages
 /// After this long without progress the oldest message is dropped, on streams that are not closed for stalling.
 pub(crate) const STALL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,9 +30,9 @@ pub(crate) const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct ByteBudget {
     bytes: usize,
     room: Arc<Semaphore>,
-    /// How long the stream may stall before a message that waits for room goes without.
+    /// How long the stream may stall before a message that waits for room is sent without any.
     stall_timeout: Duration,
-    /// Counts frames that left; unchanged means that the stream is stalled.
+    /// Counts frames that have left; unchanged means that the stream is stalled.
     moved: AtomicU64,
     /// Counts messages that were dropped.
     dropped: AtomicU64,
@@ -41,19 +41,21 @@ pub struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// Permit for `bytes` bytes, or a 256th of that many messages. A message waits for a second.
+    /// A budget of `bytes` bytes, of which each message takes at least 1/256. A message waits for room until the
+    /// stream has been stalled for a second.
     #[must_use]
     pub fn new(bytes: usize, stats: Stats) -> Arc<Self> {
         Self::with_stall_timeout(bytes, STALL_TIMEOUT, stats)
     }
 
-    /// The same for a stream that is closed when it stalls for this long, which gives all room back.
+    /// The same for a stream that is closed after stalling for this long, which gives all room back.
     ///
-    /// A reader is slow in bursts: between it and this queue are the buffers of the connection and of two kernels, which
-    /// ask for more when half of them is empty. A stream that seems to stall for a second may be read all the time.
+    /// A second would be too short: between this queue and its reader are the buffers of the connection and of two
+    /// kernels, which ask for more only when half empty. A stream that seems to stall for a second may be read all
+    /// the time.
     #[must_use]
     pub(crate) fn with_stall_timeout(bytes: usize, stall_timeout: Duration, stats: Stats) -> Arc<Self> {
-        // at least a byte a message
+        // at least a byte per message
         let bytes = bytes.clamp(MAX_MESSAGES, Semaphore::MAX_PERMITS >> 3);
         Arc::new(Self::of(bytes, stall_timeout, stats))
     }
@@ -69,12 +71,12 @@ impl ByteBudget {
         }
     }
 
-    /// How many messages were dropped: to make room, or because the client reads no stream.
+    /// How many messages were dropped: to make room, or because the client accepts no event stream.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Counts one more message that was dropped. `true` if it is the first.
+    /// Counts a dropped message. `true` if it is the first.
     pub(crate) fn count_dropped(&self) -> bool {
         self.stats.count_dropped();
         self.dropped.fetch_add(1, Ordering::Relaxed) == 0
@@ -84,7 +86,7 @@ impl ByteBudget {
         &self.stats
     }
 
-    /// What a message of this size takes of the budget.
+    /// The room that a message of this size takes.
     pub(crate) fn share(&self, bytes: usize) -> u32 {
         u32::try_from(bytes.clamp(self.bytes / MAX_MESSAGES, self.bytes)).unwrap_or(u32::MAX)
     }
@@ -94,7 +96,7 @@ impl ByteBudget {
         self.bytes
     }
 
-    /// Counts a frame that left.
+    /// Counts a frame that has left.
     pub(crate) fn count_moved(&self) {
         self.moved.fetch_add(1, Ordering::Relaxed);
     }
@@ -104,17 +106,17 @@ impl ByteBudget {
         self.room.available_permits() >= self.share(bytes) as usize
     }
 
-    /// The room there is now.
+    /// Takes room, if there is enough now.
     pub(crate) fn try_reserve(&self, bytes: usize) -> Permit {
         Permit(self.room.clone().try_acquire_many_owned(self.share(bytes)).ok())
     }
 
-    /// Waits for room; gives up, without any, when the stream stalls. Where there is room, it lets others run now and
-    /// then: of a stream that nobody reads, all room comes back at once.
+    /// Waits for room; returns without any when the stream stalls. If there is room, it lets other tasks run now and
+    /// then: with a stream that nobody reads, all room comes back at once.
     ///
     /// # Cancellation
     ///
-    /// A dropped wait takes no room.
+    /// Dropping the future takes no room.
     pub(crate) async fn reserve(self: Arc<Self>, bytes: usize) -> Permit {
         consume_budget().await;
         // the usual case, which needs no timer
@@ -134,8 +136,8 @@ impl ByteBudget {
     }
 }
 
-/// No room, since nobody waits for what a call says. A handler that goes on saying it must not keep its worker from what
-/// would end it.
+/// No room, since the call has ended. It lets other tasks run now and then, so that a handler that keeps sending does
+/// not block the worker that is to end it.
 pub(crate) async fn no_room() -> Permit {
     consume_budget().await;
     Permit(None)

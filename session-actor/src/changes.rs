@@ -1,10 +1,11 @@
-//! Changes that wait to be passed on: at most one a kind and URI, however many are announced in between.
+//! Changes that wait to be passed on: at most one per kind and URI, however many are announced in between.
 //!
-//! [`PendingChanges`] is that set. A session holds one for the notices that wait for a stream, a listener one for what its
-//! task passes on, and the hub leaves changes for a session in [`SessionChanges`], so that a burst of changes is one message
-//! to the session's actor. A mailbox would hold them all.
+//! [`PendingChanges`] is that set. A session has one for notifications that wait for a stream, and a listener has one
+//! for changes that its task passes on. `Sessions` leaves changes for a session in [`SessionChanges`], so that a
+//! burst costs the session's actor one message; its mailbox would hold them all.
 //!
-//! Nothing here sends or wakes: `note` says whether it was the first change, and the caller does.
+//! Nothing is sent or woken here: `note` returns whether the change is the first pending one, and the caller acts on
+//! it.
 //!
 //! Read next: `listeners`, `session/notices`.
 
@@ -17,12 +18,12 @@ use std::{
 use actix_mcp_router::{Change, internal::normal_of};
 use bytestring::ByteString;
 
-/// Changes that wait, one a kind and URI.
+/// Pending changes, one per kind and URI.
 #[derive(Debug, Default)]
 pub(crate) struct PendingChanges(BTreeSet<Change>);
 
 impl PendingChanges {
-    /// Notes a change; `true` if none waited before, so that whoever passes them on must hear of it.
+    /// Notes a change; `true` if none was pending, so the actor or task that passes them on must be notified.
     pub(crate) fn note(&mut self, change: Change) -> bool {
         let first = self.0.is_empty();
         self.0.insert(change);
@@ -43,7 +44,7 @@ impl PendingChanges {
         self.0.remove(change);
     }
 
-    /// Puts back what could not be passed on.
+    /// Puts back changes that could not be passed on.
     pub(crate) fn put_back(&mut self, mut changes: BTreeSet<Change>) {
         self.0.append(&mut changes);
     }
@@ -57,9 +58,9 @@ impl PendingChanges {
     }
 }
 
-/// What has changed since a session last looked. Shared by the session and its entry in the registry.
+/// The changes since a session last took them. Shared by the session and its entry in the registry.
 ///
-/// **Invariant:** it holds only changes that concern the session: a resource is noted while it is subscribed.
+/// **Invariant:** it holds only changes that concern the session: a resource's are noted only while it is subscribed.
 #[derive(Debug, Default)]
 pub(crate) struct SessionChanges(Mutex<Inner>);
 
@@ -75,7 +76,7 @@ impl SessionChanges {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a change; `true` if the session must be sent a message, since none waited before.
+    /// Notes a change; `true` if the session must be sent a message, because no change was pending.
     pub(crate) fn note(&self, change: &Change) -> bool {
         let mut inner = self.lock();
         if let Change::Resource(uri) = change
@@ -86,23 +87,23 @@ impl SessionChanges {
         inner.pending.note(change.clone())
     }
 
-    /// What was noted since the last look.
+    /// Takes the changes noted since the last call.
     pub(crate) fn take(&self) -> BTreeSet<Change> {
         self.lock().pending.take()
     }
 
-    /// From here on changes of this resource are noted.
+    /// From now on changes of this resource are noted.
     pub(crate) fn subscribe(&self, uri: &ByteString) {
         let normal = normal_of(uri);
         self.lock().subscribed.insert(normal);
     }
 
-    /// From here on changes of this resource are not noted.
+    /// From now on changes of this resource are not noted.
     pub(crate) fn unsubscribe(&self, uri: &ByteString) {
         let normal = normal_of(uri);
         let mut inner = self.lock();
         inner.subscribed.remove(&normal);
-        // otherwise the change would stay, with a session to which no message goes any more
+        // the invariant: the resource no longer concerns the session
         inner.pending.remove(&Change::Resource(normal));
     }
 }
@@ -120,7 +121,7 @@ mod tests {
         });
         assert_eq!(told.filter(|change| changes.note(change)).count(), 1);
         assert_eq!(changes.take(), BTreeSet::from([Change::Tools, Change::Resource("mem://a".into())]));
-        assert!(changes.note(&Change::Tools), "what comes after a look is told again");
+        assert!(changes.note(&Change::Tools), "a change after `take` is the first one again");
     }
 
     #[test]

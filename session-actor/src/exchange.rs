@@ -1,13 +1,13 @@
-//! One request that is served by itself: Streamable HTTP from 2026-07-28 on.
+//! One self-contained request: Streamable HTTP from 2026-07-28 on.
 //!
-//! There is nothing to route: ids of different exchanges never meet, no stream is resumed, and a message has one place to go
-//! to. So there is no actor here. Whoever waits for the head of the response polls the handler; once the response is a
-//! stream, a task does.
+//! There is nothing to route: ids of different exchanges never meet, no stream is resumed, and a message has one
+//! place to go. So there is no actor here. The future that waits for the head of the response polls the handler; once
+//! the response is a stream, a task does.
 //!
-//! **Invariant:** dropping the exchange, or the reader of its events, cancels the request: its handler is dropped (a
-//! handler that listens for its cancellation has its grace), and nothing more is sent.
+//! **Invariant:** dropping the exchange, or the reader of its events, cancels the request: its handler is dropped
+//! (after its grace period, if it listens for its cancellation), and nothing more is sent.
 //!
-//! Read next: `reply_to` (the head), `queue` (the stream), `listen` (the request that lasts).
+//! Read next: `reply_to` (the head), `queue` (the stream), `listen` (`subscriptions/listen`).
 
 use std::{
     fmt,
@@ -52,7 +52,7 @@ use crate::{
 /// A first byte: browsers and proxies show a response once it has a body.
 const HELLO: Bytes = Bytes::from_static(b":\n\n");
 
-/// A request that is served by itself.
+/// A self-contained request that is being served.
 pub struct Exchange {
     handler: CallFuture,
     output: Arc<Output>,
@@ -69,21 +69,22 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// What becomes of a handler after it was polled.
+/// The outcome of polling the handler.
 enum Step {
     Answer(Reply),
-    /// It has something to say, or has been silent for so long that whoever waits should see that it lives.
+    /// It has sent a message, or was silent for so long that the client should see that it is alive.
     Stream,
-    /// The server's shutdown does not wait for it any longer.
+    /// The server's shutdown no longer waits for it.
     Closed,
 }
 
 impl Exchange {
-    /// Begins to serve a request of this peer; it runs while its [`head`](Self::head) is waited for.
+    /// Starts to serve a request of this peer; it runs while its [`head`](Self::head) is awaited.
     ///
     /// # Errors
     ///
-    /// [`Full`] at the limit of such requests, and of subscriptions for one to listen; the client sees it.
+    /// [`Full`] at the limit of self-contained requests, or of subscriptions for `subscriptions/listen`; the client
+    /// sees it.
     pub fn new(
         sessions: &Sessions,
         router: &Arc<Router>,
@@ -106,13 +107,13 @@ impl Exchange {
             principal: context.principal,
             http: context.http,
         };
-        // nothing of an author's runs in a request to listen, and its permit is counted
+        // `subscriptions/listen` runs no handler, and its permit is counted instead
         let counted = match &listens {
             Some(_) => None,
             None => Some((hub.count_exchange()?, stats.count(Counter::InFlight))),
         };
         let future = match listens {
-            // of its own size: thousands may be open
+            // a smaller future than the others: thousands may be open
             Some(permit) => listen::serve(permit, router, request, context),
             None => router.dispatch(request, context).boxed_local(),
         };
@@ -128,7 +129,7 @@ impl Exchange {
         Ok(Self { handler, output, accepts, hub: hub.clone(), sse_after, stall, cut })
     }
 
-    /// Waits for how the exchange is answered. A stream is written by a task of its own from then on.
+    /// Waits until it is known how the exchange is answered. From then on a stream is written by its own task.
     ///
     /// # Cancellation
     ///
@@ -154,7 +155,7 @@ impl Exchange {
         if let Poll::Ready(step) = first {
             return step;
         }
-        // asked after the handler, which may have used up what the task may do in one go
+        // unconstrained: polled after the handler, which may have used up the task's cooperative budget
         let mut silence: Option<Pin<Box<Unconstrained<Sleep>>>> =
             streams.then(|| Box::pin(unconstrained(sleep(self.sse_after))));
         let mut closed = Box::pin(unconstrained(self.hub.reached(ShutdownStage::Closed)));
@@ -170,7 +171,7 @@ impl Exchange {
         .await
     }
 
-    /// Answers with a stream: of what waits, of what the handler says from here on, and of its answer.
+    /// Answers with a stream: the messages that wait, those that the handler sends from now on, and its answer.
     fn stream(self, answered: Option<Reply>) -> ResponseHead {
         let (sink, source) = queue(self.output.budget().clone());
         self.output.stream_to(&sink);
@@ -191,7 +192,7 @@ fn poll_step(handler: &mut CallFuture, output: &Output, streams: bool, cx: &mut 
     }
 }
 
-/// What is answered if the server's shutdown does not wait for the request any longer.
+/// The answer if the server's shutdown no longer waits for the request.
 struct Cut {
     id: RequestId,
     target: Target,
@@ -218,12 +219,12 @@ struct Writer {
 impl Writer {
     async fn run(mut self, answered: Option<Reply>) {
         let (sink, stall) = (self.sink.clone(), self.stall);
-        // whatever the handler does: one that never waits for long must not outlive its reader, or the server
+        // unconstrained: a handler that never waits for long must not outlive its reader, or the server
         let mut broken = std::pin::pin!(unconstrained(async {
             tokio::select! {
                 () = sink.gone() => {}
                 () = stands_still(&sink, stall) => {
-                    log::warn!("a stream that stands still is closed (the limit is {stall:?})");
+                    log::warn!("closing a stalled stream (the limit is {stall:?})");
                 }
             }
         }));
@@ -240,14 +241,14 @@ impl Writer {
         if let Some(reply) = reply {
             self.sink.push(Frame::kept(event(&reply.json)));
             self.sink.finish();
-            // what was written is read, or the reader stalls
+            // until the client has read everything, or has disconnected or stalled
             broken.await;
         }
         self.sink.cut();
     }
 }
 
-/// Waits until something has waited for so long without being read.
+/// Waits until the stream has been stalled for this long.
 async fn stands_still(sink: &Sink, stall: Duration) {
     loop {
         match sink.stalls_in(stall) {
@@ -257,14 +258,14 @@ async fn stands_still(sink: &Sink, stall: Duration) {
     }
 }
 
-/// The handler's future. Dropped before its end, it is cancelled.
+/// The handler's future. Dropping it before its end cancels it.
 struct CallFuture {
     future: Option<LocalBoxFuture<'static, Reply>>,
     cancelled: Cancelled,
     output: Arc<Output>,
     hub: Arc<SessionHub>,
     grace: Duration,
-    /// Held until the handler has ended, its grace included.
+    /// Held until the handler has ended, including its grace period.
     counted: Option<(Counted, Counted)>,
 }
 
@@ -280,7 +281,7 @@ impl CallFuture {
 
 impl Drop for CallFuture {
     fn drop(&mut self) {
-        // whatever of it runs elsewhere reaches nobody from here on
+        // parts of the handler that run elsewhere send nothing from here on
         self.output.end();
         let Some(future) = self.future.take() else { return };
         cancelled::fire(&self.cancelled, None);
@@ -291,7 +292,7 @@ impl Drop for CallFuture {
         let (counted, grace) = (self.counted.take(), self.grace);
         let clean_up = async move {
             if timeout(grace, future).await.is_err() {
-                log::debug!("a cancelled call used up its grace of {grace:?}");
+                log::debug!("a cancelled call used up its grace period of {grace:?}");
             }
             drop((counted, permit));
         };
@@ -299,19 +300,19 @@ impl Drop for CallFuture {
     }
 }
 
-/// What the handler says: kept until it is known whether there is a stream, and then put into it.
+/// The handler's messages: kept until it is known whether there is a stream, and then put into it.
 #[derive(Debug)]
 struct Output {
     state: Mutex<State>,
-    /// The room of the stream; made for those that have something to say.
+    /// The stream's byte budget, created when first needed.
     budget: OnceLock<Arc<ByteBudget>>,
     bytes: usize,
     stall_timeout: Duration,
-    /// Where what is dropped is counted.
+    /// Counts dropped messages.
     stats: Stats,
-    /// Whether the client takes anything but the answer.
+    /// Whether the client accepts an event stream.
     takes: bool,
-    /// Whoever polls the handler: a part of it that runs elsewhere may have something to say.
+    /// Wakes the task that polls the handler: a part of the handler that runs elsewhere may send a message.
     waker: AtomicWaker,
 }
 
@@ -345,12 +346,12 @@ impl Output {
         })
     }
 
-    /// Whether something waits for a stream.
+    /// Whether messages wait for a stream.
     fn waits(&self) -> bool {
         matches!(&*self.lock(), State::Waiting(backlog) if !backlog.is_empty())
     }
 
-    /// Puts what waits into the stream, and everything that follows.
+    /// Moves the waiting messages to the stream, to which later ones go directly.
     fn stream_to(&self, sink: &Sink) {
         let mut state = self.lock();
         let State::Waiting(backlog) = &mut *state else { return };
@@ -368,7 +369,7 @@ impl Output {
         match &mut *state {
             State::Waiting(_) if !self.takes => {
                 self.budget().count_dropped();
-                log::debug!("the client takes no notifications");
+                log::debug!("dropped a message: the client does not accept text/event-stream");
             }
             State::Waiting(backlog) => {
                 let gone = backlog.push(Frame { bytes: json, room, droppable }, self.budget());
@@ -381,7 +382,7 @@ impl Output {
         }
     }
 
-    /// Nothing is sent any more.
+    /// From now on nothing is sent.
     fn end(&self) {
         let before = std::mem::replace(&mut *self.lock(), State::Ended);
         // gives the room back, outside the lock
@@ -409,10 +410,10 @@ impl Link for Output {
         self.put(json, room, false);
     }
 
-    /// No server-initiated request goes to the client: a handler's questions travel in its result.
+    /// Sends no server-initiated request: a handler's questions are part of its result.
     fn ask(&self, _: Question, _: Permit) -> Asked {
         let (reply, answer) = oneshot::channel();
-        // the receiver is in our hands: it cannot be gone
+        // cannot fail: the receiver is still here
         drop(reply.send(Err(QuestionError::Gone)));
         Asked { answer, withdraw: Box::new(|| ()) }
     }

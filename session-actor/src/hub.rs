@@ -1,8 +1,8 @@
-//! What the sessions of one server share: the registry, how many there may be of what, how far the shutdown has come, who
-//! listens, and the counters.
+//! The state that the sessions of one server share: the registry, the process limits, the shutdown stage, the listeners
+//! and the counters.
 //!
-//! It never sends anything to a session: it does not know the actor, only what the registry keeps for one, which is `S`, or `P` before
-//! a handshake.
+//! It never sends anything to a session: it does not know the actor, only `S`, the registry's value for a session, and
+//! `P`, the value for a pipe before its handshake.
 //!
 //! Read next: `sessions` (which does send), `registry`, `listeners`.
 
@@ -22,21 +22,22 @@ use crate::{
     stats::{Counted, Counter, Stats},
 };
 
-/// The most cancelled exchanges that clean up at the same time; one more has no grace.
+/// Maximum number of cancelled exchanges in their grace period; a further one is dropped at once.
 const MAX_GRACES: usize = 1024;
 
-/// What the sessions of one server share. A session holds it, and so does a request without a session.
+/// The shared state of one server's sessions. Every session and every self-contained request holds it.
 pub(crate) struct Hub<S, P> {
     registry: Registry<S>,
-    /// Sessions on a byte stream that have done no handshake, and may never: nobody looks for them, but a shutdown ends them.
+    /// Sessions on a byte stream before their handshake, which may never come. Nobody looks them up, but a shutdown
+    /// must reach them.
     pipes: Registry<P>,
     limits: ProcessLimits,
     listeners: Arc<Listeners>,
-    /// The way to other nodes; set once, before the server runs.
+    /// Publishes changes to the other nodes; set once, before the server runs.
     bus: OnceLock<Box<dyn Bus>>,
     /// How far the server's shutdown has come.
     stage: watch::Sender<ShutdownStage>,
-    /// Bounds the cancelled exchanges that still have their grace.
+    /// Bounds the cancelled exchanges in their grace period.
     graces: Arc<Semaphore>,
     stats: Stats,
 }
@@ -45,17 +46,17 @@ pub(crate) struct Hub<S, P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ShutdownStage {
     Open,
-    /// Nothing new is taken, what lasts as long as its client likes ends, and what runs has the drain time.
+    /// New work is refused, subscriptions and standalone streams end, and running calls have the drain time.
     Draining,
-    /// What still runs is cancelled.
+    /// Calls that still run are cancelled.
     Closed,
 }
 
-/// As many of them as the limit allows are open.
+/// The error at a limit of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many {what} are open (the limit is {limit})")]
 pub struct Full {
-    /// What they are: sessions, requests without a session, or subscriptions.
+    /// What is limited: `sessions`, `requests` (self-contained ones) or `subscriptions`.
     pub what: &'static str,
     /// The limit.
     pub limit: usize,
@@ -91,62 +92,64 @@ impl<S, P> Hub<S, P> {
         &self.stats
     }
 
-    /// Sets the way out for changes on this node. Only the first counts.
+    /// Sets the bus on which changes on this node are published. Only the first call has an effect.
     pub(crate) fn set_bus(&self, bus: impl Bus) {
         if self.bus.set(Box::new(bus)).is_err() {
-            log::warn!("a server can have one bus only; changes are published on the first");
+            log::warn!("a server can have only one bus: the first one stays in use");
         }
     }
 
-    /// Tells the other nodes of a change, where there are any.
+    /// Publishes a change to the other nodes, if there is a bus.
     pub(crate) fn publish(&self, change: Change) {
         if let Some(bus) = self.bus.get() {
             bus.publish(change);
         }
     }
 
-    /// Counts one more session, if one more may open.
+    /// Counts a new session, unless the limit is reached.
     pub(crate) fn count_session(&self) -> Result<Counted, Full> {
         self.count_below(self.limits.sessions, Counter::Sessions, "sessions")
     }
 
-    /// Counts one more request without a session, if one more may be open.
+    /// Counts a new self-contained request, unless the limit is reached.
     pub(crate) fn count_exchange(&self) -> Result<Counted, Full> {
         self.count_below(self.limits.sessions, Counter::Exchanges, "requests")
     }
 
-    /// Counts one more subscription, if one more may open.
+    /// Counts a new subscription, unless the limit is reached.
     pub(crate) fn count_listen(&self) -> Result<Counted, Full> {
         self.count_below(self.limits.listens, Counter::Listens, "subscriptions")
     }
 
-    /// One step, or workers that count at once would pass the limit.
+    /// Compares and counts in one step: otherwise workers that count at the same time could exceed the limit.
     fn count_below(&self, limit: usize, counter: Counter, what: &'static str) -> Result<Counted, Full> {
         self.stats.count_below(counter, limit).ok_or(Full { what, limit })
     }
 
-    /// A permit for an exchange that was cancelled and cleans up; `None` if too many do.
+    /// A permit for the grace period of a cancelled exchange; `None` if too many are in theirs.
     pub(crate) fn grace(&self) -> Option<OwnedSemaphorePermit> {
         let permit = self.graces.clone().try_acquire_owned().ok();
         if permit.is_none() {
-            log::warn!("a cancelled call has no grace: too many have (the limit is {MAX_GRACES})");
+            log::warn!(
+                "dropping a cancelled call at once: too many are in their grace period (the limit is {MAX_GRACES})"
+            );
         }
         permit
     }
 
-    /// Whether the server shuts down.
+    /// Whether the server is shutting down.
     pub(crate) fn is_draining(&self) -> bool {
         *self.stage.borrow() != ShutdownStage::Open
     }
 
-    /// Lets the shutdown go on to this stage.
+    /// Moves the shutdown on to this stage.
     pub(crate) fn enter(&self, stage: ShutdownStage) {
         self.stage.send_replace(stage);
     }
 
-    /// Waits until the shutdown has come so far.
+    /// Waits until the shutdown has reached this stage.
     pub(crate) async fn reached(&self, stage: ShutdownStage) {
-        // the sender is in the hub, which is held
+        // cannot fail: the sender is in the hub, which is borrowed
         drop(self.stage.subscribe().wait_for(|now| *now >= stage).await);
     }
 }

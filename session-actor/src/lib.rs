@@ -2,51 +2,54 @@
 //!
 //! Every session is an actor that owns its in-flight map; every SSE stream is a child of it. From the outside in:
 //!
-//! - [`sessions`]: all sessions of a server, found and drained; `hub`: what they share; `registry`: the map of ids
-//! - [`task`]: the task of one request in a session; [`exchange`]: a request without a session, from 2026-07-28 on
-//! - [`session`]: the actor, a file an occasion: `admit`, `own`, `refuse`, `emit`, `ask`, `finish`, `streams`, `close`
-//! - `state`: the rules behind the actor, pure; [`replay`]: what a client may fetch again; [`token`]: names inside
+//! - `sessions`: all sessions of a server; `hub`: the state they share; `registry`: the sessions by id
+//! - `task`: the task of one request in a session; `exchange`: a self-contained request, from 2026-07-28 on
+//! - `session`: the actor, one file per kind of event: `admit`, `own`, `refuse`, `emit`, `ask`, `finish`,
+//!   `streams`, ..
+//! - `state`: the session's rules, without I/O; `replay`: the events kept for clients that resume
+//! - `token`: the internal names of calls and streams
 //! - `link`: a call's way back to its session; `stream`: the writer of one SSE stream
-//! - [`reply_to`]: where an answer goes; [`queue`] and [`budget`]: the bounded way there
-//! - [`listen`]: the request that lasts; `listeners`: who listens for what; `changes`: what waits to be told
-//! - [`bus`]: how a change reaches the clients of other nodes
-//! - [`limits`], [`stats`]: what may run, and what runs
+//! - `reply_to`: where an answer goes; `queue` and `budget`: the bounded queue in between
+//! - `listen`: `subscriptions/listen`; `listeners`: the open subscriptions; `changes`: changes not passed on yet
+//! - `bus`: how a change reaches the clients of other nodes
+//! - `limits`, `stats`: the limits and the counters
 //!
-//! Re-exports aside, no files use each other's names in a circle but the actor with `link` and `stream`, which know it
-//! weakly.
+//! Apart from re-exports, the only files that use each other's names in a circle are those of the actor with `link` and
+//! `stream`, which hold weak addresses of it.
 //!
-//! **Invariant:** only the session touches its in-flight map, and no code of an author runs inside an actor.
+//! **Invariant:** only the session touches its in-flight map, and no handler code runs inside an actor.
 //!
-//! # The invariants, and what proves them
+//! # The invariants and their tests
 //!
-//! Each of these tests was seen to fail with a guard of its invariant taken out; where two guards hold the same, with
-//! both. `model` is the state machine test of `tests/wire/model.rs`, which drives two real sessions against a model of
+//! Each of these tests was seen to fail with a guard of its invariant removed (where two guards enforce the same, with
+//! both). `model` is the state machine test of `tests/wire/model.rs`, which drives two real sessions against a model of
 //! them. Not tried: `no_module_but_era_names_a_revision`, which reads the source, and
 //! `dropping_a_pending_handler_contains_its_destructors`.
 //!
-//! 1. Only the session touches its in-flight map, where an id and its call leave together: `model`,
+//! 1. Only the session touches its in-flight map, from which an id and its call are removed together: `model`,
 //!    `an_id_is_free_again_after_its_answer_and_the_new_call_is_another`
-//! 2. Inside, everything is keyed by a token whose generation never repeats:
+//! 2. Internally, everything is keyed by a token whose generation is never reused:
 //!    `a_stale_token_finds_nothing_in_a_reused_slot`, `a_stale_close_leaves_the_newer_stream_open`
-//! 3. One claim decides, before a stream or a handler exists; the request's task exists, and waits for it:
+//! 3. One claim decides, before there is a stream and before the handler runs; the request's task only waits for it:
 //!    `a_second_request_is_refused_before_a_stream_or_a_handler_exists_and_the_first_keeps_everything`,
 //!    `of_two_hundred_racing_requests_exactly_one_runs`
 //! 4. Every admitted request is taken exactly once: `model`, `in_every_interleaving_of_two_claims_a_cancel_and_two_finishes_..`,
 //!    `a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is_free`
-//! 5. An id and its stream leave together, when the answer is handed over: `model`,
+//! 5. An id and its stream are removed together, when the answer is handed over: `model`,
 //!    `a_new_request_under_the_id_during_a_slow_final_write_never_reaches_the_old_stream`
 //! 6. Every removal is guarded by the generation:
 //!    `dropping_a_broken_stream_with_a_stale_generation_removes_nothing_although_the_slot_is_reused`,
 //!    `a_stale_close_leaves_the_newer_stream_open`
 //! 7. A broken stream stops only itself: `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`,
 //!    `a_stream_that_stands_still_is_closed_after_thirty_seconds_and_costs_only_itself`
-//! 8. No code of an author runs inside an actor, and none escapes its task: `a_panic_is_an_internal_error_without_its_text`,
-//!    `dropping_a_pending_handler_contains_its_destructors` (router), and
-//!    `a_session_that_panics_leaves_no_entry_no_handler_and_no_stream` for what would come if one did
+//! 8. No handler code runs inside an actor, and a panic does not leave its task:
+//!    `a_panic_is_an_internal_error_without_its_text`, `dropping_a_pending_handler_contains_its_destructors`
+//!    (router), and `a_session_that_panics_leaves_no_entry_no_handler_and_no_stream` in case an actor panics all the
+//!    same
 //! 9. No queue is unbounded and no response is dropped: `what_must_arrive_is_never_dropped_to_make_room`,
 //!    `a_slow_reader_gets_everything_in_order` (`tests/http`),
 //!    `a_broken_stream_costs_only_itself_and_its_answer_waits_for_a_resume`
-//! 10. What differs by revision lives in `era`: `no_module_but_era_names_a_revision`,
+//! 10. Everything that differs by revision is in `era`: `no_module_but_era_names_a_revision`,
 //!     `streams_begin_with_an_event_to_come_back_to_from_2025_11_25_on_and_never_before`
 
 mod budget;

@@ -1,8 +1,8 @@
-//! What one session may take. Each limit is named by the error or log line it causes.
+//! The limits of one session, and of all sessions of a process. The error or log line at a limit gives its value.
 //!
-//! Nothing is enforced here, and what a whole server may take is not here either: that is in `sessions`.
+//! Nothing is enforced here.
 //!
-//! Read next: `state` and `budget` (which enforce them).
+//! Read next: `state` and `budget` (which enforce a session's limits), `hub` (which enforces those of the process).
 
 use std::time::Duration;
 
@@ -10,44 +10,47 @@ use serde::Deserialize;
 
 pub use crate::replay::ReplayLimits;
 
-/// What one session may take, or one self-contained request.
+/// The limits of one session, or of one self-contained request.
 ///
-/// Times are read from a configuration as text: `30s`, `200ms`, `5min`.
+/// In a configuration, times are written as text: `30s`, `200ms`, `5min`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SessionLimits {
-    /// Requests in flight, at most; one more is refused. 1 024 by default.
+    /// Maximum number of requests in flight; a further one is refused. 1 024 by default.
     pub in_flight: usize,
-    /// Requests to the client that are open at once, at most. 1 024 by default.
+    /// Maximum number of open requests to the client; a further question gets an error. 1 024 by default.
     pub client_requests: usize,
-    /// Resource subscriptions of a session, and resources of one request to listen, at most. 1 024 by default.
+    /// Maximum number of resource subscriptions of a session, and of resources in one `subscriptions/listen` request.
+    /// 1 024 by default.
     pub subscriptions: usize,
-    /// Standalone streams, at most. 8 by default.
+    /// Maximum number of standalone streams. 8 by default.
     pub streams: usize,
-    /// Bytes queued on a stream, at most; every message counts for at least a 256th. 256 KiB by default.
+    /// Maximum number of bytes queued on a stream; each message counts as at least 1/256 of it. 256 KiB by default.
     pub queue_bytes: usize,
-    /// What is kept for clients that resume a stream.
+    /// How much is kept for clients that resume a stream.
     pub replay: ReplayLimits,
     /// How long a request to the client may stay unanswered. 60 s by default, 10 min at most.
     #[serde(with = "humantime_serde")]
     pub client_request_timeout: Duration,
-    /// How long a call over HTTP may be silent before its answer becomes a stream. 200 ms by default.
+    /// How long a call over HTTP may be silent before its response becomes an event stream. 200 ms by default.
     #[serde(with = "humantime_serde")]
     pub sse_after: Duration,
-    /// How long a cancelled handler may go on if it listens for its cancellation. 2 s by default.
+    /// The grace period: how long a cancelled handler may go on if it listens for its cancellation. 2 s by default.
     #[serde(with = "humantime_serde")]
     pub grace: Duration,
-    /// How long running calls may go on when the client has closed its end or the server shuts down. 5 s by default.
+    /// The drain time: how long running calls may go on once the client has closed its end or the server shuts down.
+    /// 5 s by default.
     #[serde(with = "humantime_serde")]
     pub drain: Duration,
     /// How long a stream may be stalled, with messages waiting, before it is closed. 30 s by default.
     #[serde(with = "humantime_serde")]
     pub stall: Duration,
-    /// How long a change notice may be held back so that later ones of its kind join it. 50 ms by default.
+    /// How long a change notification is delayed so that repeated changes are merged into one. 50 ms by default.
     #[serde(with = "humantime_serde")]
     pub coalesce: Duration,
-    /// How long a session may be idle: nothing in flight, no open stream, no open request to the client. 30 min by default.
+    /// How long a session over HTTP may be idle, with nothing in flight and no open stream, before it is closed. 30
+    /// min by default.
     #[serde(with = "humantime_serde")]
     pub idle: Duration,
 }
@@ -72,15 +75,15 @@ impl Default for SessionLimits {
     }
 }
 
-/// What all sessions and requests of a server's process may take together.
+/// The limits of all sessions and requests of a server in one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProcessLimits {
-    /// Open sessions, at most, and beside them as many self-contained requests over HTTP (from 2026-07-28 on); one more is
-    /// refused with 503. 100 000 by default.
+    /// Maximum number of open sessions and, counted separately, of self-contained requests over HTTP (from 2026-07-28
+    /// on); a further one is refused with 503. 100 000 by default.
     pub sessions: usize,
-    /// Open subscriptions (`subscriptions/listen`), at most; one more is refused. 50 000 by default.
+    /// Maximum number of open subscriptions (`subscriptions/listen`); a further one is refused. 50 000 by default.
     pub listens: usize,
 }
 

@@ -1,7 +1,7 @@
-//! A call's way back to its session: [`Link`] as the session sees it, and the messages that it sends there.
+//! A call's way back to its session: the session's implementation of [`Link`], and the messages that it sends there.
 //!
-//! What a handler emits waits in its call's outbox until the session flushes it, in order; one [`Emit`] tells the session
-//! that there is something, so a burst costs one message. A link keeps no session alive.
+//! A handler's messages wait in its call's outbox until the session flushes it, in order. One [`Emit`] notifies the
+//! session, so a burst costs one message. A link does not keep its session alive.
 //!
 //! **Invariant:** once the session has taken the call, the outbox accepts nothing.
 //!
@@ -34,14 +34,15 @@ use crate::{
     token::Token,
 };
 
-/// Something waits in a call's outbox. Sent by the call's link when the outbox was empty before; stale once it ended.
+/// Messages wait in a call's outbox. Sent by the call's link if the outbox was empty; stale once the call has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Emit {
     pub(crate) call: Token,
 }
 
-/// Ends a call's stream so that the client resumes it for the rest. Sent by the call's link; stale once it ended.
+/// Ends a call's stream so that the client resumes it for the rest. Sent by the call's link; stale once the call has
+/// ended.
 // MCP 2025-11-25 basic/transports, Sending Messages 6: the server MAY close the connection before the response
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -49,20 +50,20 @@ pub(crate) struct CloseStream {
     pub(crate) call: Token,
 }
 
-/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped and the asker learns
-/// that its call has ended.
+/// Sends a request to the client. Sent by the call's link; if the actor is gone, the reply is dropped, which tells the
+/// handler that its call has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Ask {
     pub(crate) call: Token,
-    /// Which of the call's questions this is.
+    /// The question's number in its call.
     pub(crate) nth: u64,
     pub(crate) question: Question,
     pub(crate) room: Permit,
     pub(crate) reply: oneshot::Sender<Result<ByteString, QuestionError>>,
 }
 
-/// Takes a question back. Sent when its author drops it; stale once it was answered or its call has ended.
+/// Withdraws a question. Sent when the handler drops it; stale once it was answered or its call has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Withdraw {
@@ -70,36 +71,36 @@ pub(crate) struct Withdraw {
     pub(crate) nth: u64,
 }
 
-/// What a call and its session share.
+/// Shared by a call and its session.
 #[derive(Debug)]
 pub(crate) struct CallLink {
     call: Token,
     session: WeakAddr<SessionActor>,
     room: StreamRoom,
     outbox: Mutex<Outbox>,
-    /// Numbers the call's questions, so that one can be taken back.
+    /// Numbers the call's questions, so that one can be withdrawn.
     asked: AtomicU64,
 }
 
-/// The room of a call's stream. Most calls have nothing to say before their answer, and no stream: it is made for those
-/// that have.
+/// The byte budget of a call's stream, created when first needed: most calls send nothing before their answer, and
+/// have no stream.
 #[derive(Debug)]
 pub(crate) struct StreamRoom {
     bytes: usize,
-    /// How long a message waits for room.
+    /// How long a message waits for room on a stalled stream.
     stall_timeout: Duration,
-    /// Where what is dropped is counted.
+    /// Counts dropped messages.
     stats: Stats,
     budget: OnceLock<Arc<ByteBudget>>,
 }
 
 impl StreamRoom {
-    /// For a stream of the call's own, which is closed when it stalls.
+    /// For a call's own stream, which is closed when it stalls.
     pub(crate) fn of_call(limits: &SessionLimits, stats: Stats) -> Self {
         Self { bytes: limits.queue_bytes, stall_timeout: limits.stall, stats, budget: OnceLock::new() }
     }
 
-    /// For a call on a pipe, which all calls share.
+    /// For a call on a pipe, whose budget all calls share.
     pub(crate) fn of_pipe(budget: Arc<ByteBudget>) -> Self {
         let stats = budget.stats().clone();
         Self { bytes: 0, stall_timeout: Duration::ZERO, stats, budget: OnceLock::from(budget) }
@@ -115,7 +116,7 @@ impl StreamRoom {
 #[derive(Debug, Default)]
 struct Outbox {
     backlog: Backlog,
-    /// The call was taken.
+    /// Set when the call is taken: no further message is accepted.
     ended: bool,
 }
 
@@ -132,7 +133,7 @@ impl CallLink {
         self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What waits in the outbox, oldest first.
+    /// Takes the messages that wait in the outbox, oldest first.
     pub(crate) fn take(&self) -> impl Iterator<Item = Frame> + use<> {
         self.lock().backlog.take().into_iter()
     }
@@ -151,7 +152,7 @@ impl CallLink {
         }
     }
 
-    /// Closes the outbox, and drops what still waits in it.
+    /// Closes the outbox, and drops the messages that still wait in it.
     fn end(&self) {
         let mut outbox = self.lock();
         outbox.ended = true;
@@ -162,7 +163,7 @@ impl CallLink {
     }
 }
 
-/// The session's end of a link. Dropping it, when the call is taken or with a session that panics, closes the outbox.
+/// The session's end of a link. Dropping it, when the call is taken or the session panics, closes the outbox.
 #[derive(Debug)]
 pub(crate) struct CallEnd(pub(crate) Arc<CallLink>);
 
@@ -197,7 +198,7 @@ impl Link for CallLink {
         let (call, nth) = (self.call, self.asked.fetch_add(1, Ordering::Relaxed));
         match self.session.upgrade() {
             Some(session) if !self.lock().ended => session.do_send(Ask { call, nth, question, room, reply }),
-            // the receiver may be gone already; then nobody waits
+            // cannot fail: the receiver is still here
             _ => drop(reply.send(Err(QuestionError::Gone))),
         }
         let session = self.session.clone();
@@ -216,7 +217,7 @@ impl Link for CallLink {
     }
 
     fn is_live(&self) -> bool {
-        // a session that goes takes its calls with it
+        // a session that ends takes its calls with it
         !self.lock().ended
     }
 }

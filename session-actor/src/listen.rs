@@ -1,13 +1,13 @@
-//! `subscriptions/listen`: a request that is answered by notices of changes, for as long as its client likes.
+//! `subscriptions/listen`: a long-lived request that streams change notifications until the client ends it.
 //!
-//! It is one long request like any other: cancelled as they are, and counted with them. Its task only ever waits for a change
-//! or for the end, so an idle one has no timer. No code of an author runs in it.
+//! It is cancelled like any other request, but has its own counter and limit. Its task only waits for a change or for
+//! the end, so an idle one has no timer. It runs no handler code.
 //!
-//! **Invariants:** the acknowledgement comes first, and no change that follows it is lost; at most one notice a kind and URI
-//! waits, however long the reader is stalled. A subscription that the server ends has its result; one that its client ends
-//! sends nothing more.
+//! **Invariants:** the acknowledgement comes first, and no change after it is lost; at most one notification per kind
+//! and URI waits, however long the reader is stalled. A subscription that the server ends gets a result; one that its
+//! client ends sends nothing more.
 //!
-//! Read next: `listeners` (who hears what).
+//! Read next: `listeners` (the table of open subscriptions).
 
 use std::{fmt, future::ready, sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ use crate::{
     stats::Counted,
 };
 
-/// The permit of one subscription among those of its server, taken before anything is looked at.
+/// The permit of one subscription of the server, taken before the parameters are read.
 pub(crate) struct ListenPermit {
     listeners: Arc<Listeners>,
     listener: Arc<Listener>,
@@ -45,7 +45,7 @@ impl fmt::Debug for ListenPermit {
 }
 
 impl ListenPermit {
-    /// A permit for a request that wants to listen; `None` for any other.
+    /// A permit for a `subscriptions/listen` request; `None` for any other.
     pub(crate) fn of<S, P>(
         hub: &Hub<S, P>,
         limits: &SessionLimits,
@@ -66,19 +66,19 @@ impl ListenPermit {
         }))
     }
 
-    /// The way to end the subscription.
+    /// The listener, which can end the subscription.
     pub(crate) fn listener(&self) -> &Arc<Listener> {
         &self.listener
     }
 }
 
-/// A subscription that hears what changes. Dropped, it hears nothing any more.
+/// A subscription in the table of listeners; dropping it removes it.
 struct Subscription {
     permit: ListenPermit,
     name: u64,
     /// Resources by the normal form of their URI.
     changes: Box<[Change]>,
-    /// What the client calls the resources of which that is not the normal form: usually none.
+    /// The normal form and the client's spelling of the resources for which they differ: usually none.
     asked: Box<[(Change, Change)]>,
 }
 
@@ -92,7 +92,7 @@ impl Subscription {
         Self { permit, name, changes, asked: asked.collect() }
     }
 
-    /// The notice of a change; a resource has the name by which the client asked for it.
+    /// The notification of a change; a resource is named as the client spelled it.
     fn notice(&self, id: &RequestId, change: &Change) -> Bytes {
         let asked = self.asked.iter().find(|(normal, _)| normal == change);
         notice(id, asked.map_or(change, |(_, asked)| asked))
@@ -105,7 +105,7 @@ impl Drop for Subscription {
     }
 }
 
-/// Serves one subscription. What it does not need for long, such as the request's body, is dropped here.
+/// Serves one subscription. Values it does not need for long, such as the request's body, are dropped here.
 pub(crate) fn serve(
     permit: ListenPermit,
     router: &Arc<Router>,
@@ -116,7 +116,7 @@ pub(crate) fn serve(
     match router.listen_filter(&params, permit.resources) {
         Ok(filter) => {
             let acknowledgement = acknowledged(&id, &filter);
-            // before the acknowledgement is sent: what changes from now on is heard
+            // before the acknowledgement is sent, so that no later change is missed
             let subscription = Subscription::new(permit, filter);
             let (router, revision) = (router.clone(), context.peer.revision);
             run(router, revision, context.link, id, subscription, acknowledgement).boxed_local()
@@ -138,10 +138,10 @@ async fn run(
     link.deliver(acknowledgement, room);
     let listener = &subscription.permit.listener;
     while listener.change().await {
-        // boxed: an idle subscription does not carry its size
+        // boxed, so that an idle subscription does not carry its size
         Box::pin(pass_on(&*link, &id, &subscription)).await;
     }
-    // what was heard before the end is told before it, as far as there is room now
+    // changes before the end are sent before the result, as far as there is room now
     for change in listener.take() {
         let notice = subscription.notice(&id, &change);
         let room = link.try_reserve(notice.len());
@@ -152,11 +152,11 @@ async fn run(
     Reply { json: router.listen_result(&id, revision), code: None }
 }
 
-/// Passes on what was heard, after a moment in which later changes join it. Keeps what the end leaves no time for.
+/// Passes on the pending changes, after a delay that merges repeated ones. Those left at the end stay pending.
 async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
     let ListenPermit { listener, coalesce, .. } = &subscription.permit;
     let coalesce = *coalesce;
-    // all the same whether the time is over or the subscription
+    // it does not matter whether the delay or the subscription is over
     drop(timeout(coalesce, listener.ended()).await);
     let mut changes = listener.take();
     while let Some(change) = changes.pop_first() {
@@ -174,7 +174,7 @@ async fn pass_on(link: &dyn Link, id: &RequestId, subscription: &Subscription) {
     }
 }
 
-/// Waits for room, which bounds what a stalled reader is owed; `None` once the subscription ends.
+/// Waits for room, which bounds what is queued for a stalled reader; `None` once the subscription ends.
 async fn reserve(link: &dyn Link, listener: &Listener, bytes: usize, pause: Duration) -> Option<Permit> {
     loop {
         let ended = std::pin::pin!(listener.ended());
@@ -183,7 +183,7 @@ async fn reserve(link: &dyn Link, listener: &Listener, bytes: usize, pause: Dura
             return Some(room);
         }
         if !link.is_live() {
-            // nobody is there any more
+            // the client has disconnected
             listener.end();
             return None;
         }

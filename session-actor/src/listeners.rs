@@ -1,10 +1,10 @@
-//! Who listens: the open subscriptions of a server, by the changes they want to hear of.
+//! The open subscriptions of a server, by the changes they listen for.
 //!
-//! A change looks up its own listeners only and leaves with each the fact that it happened: a burst is one change and one
-//! wake-up, however slowly the listener's task runs. Nothing is sent from here.
+//! A change is noted with its own listeners only: a burst is one pending change and one wake-up, however slowly the
+//! listener's task runs. Nothing is sent from here.
 //!
-//! **Invariant:** a listener in the table hears every change that is told from then on, and holds at most one of each kind
-//! and URI. No lock is held while another task is woken.
+//! **Invariant:** a listener in the table gets every change announced from then on, and holds at most one per kind and
+//! URI. No lock is held while another task is woken.
 //!
 //! Read next: `changes` (the set), `listen` (the task that passes them on).
 
@@ -22,17 +22,16 @@ use actix_mcp_router::Change;
 
 use crate::changes::PendingChanges;
 
-/// One subscription: what it has heard and not passed on yet. Shared by its task, by the listeners, and by the session on
-/// whose pipe it is.
+/// One subscription: the changes it has not passed on yet. Shared by its task, the table and, on a pipe, the session.
 #[derive(Debug, Default)]
 pub(crate) struct Listener(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     pending: PendingChanges,
-    /// The server, or the client's session, ends: nothing more is heard.
+    /// The server, or the client's session, ends: the task stops waiting for changes.
     ended: bool,
-    /// The listener's task, waiting.
+    /// Wakes the listener's task.
     task: Option<Waker>,
 }
 
@@ -41,13 +40,13 @@ impl Listener {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a change; whom to wake, if nothing waited before.
+    /// Notes a change; returns the task to wake, if no change was pending.
     fn note(&self, change: &Change) -> Option<Waker> {
         let mut state = self.lock();
         if state.pending.note(change.clone()) { state.task.take() } else { None }
     }
 
-    /// Ends the subscription: its task passes on what was heard, and answers.
+    /// Ends the subscription: its task passes on the pending changes, and answers.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.ended = true;
@@ -82,17 +81,18 @@ impl Listener {
         Poll::Pending
     }
 
-    /// What was heard since the last look.
+    /// Takes the pending changes.
     pub(crate) fn take(&self) -> BTreeSet<Change> {
         self.lock().pending.take()
     }
 
-    /// Forgets a change that is being passed on: the notice tells of what was heard while it waited as well.
+    /// Forgets a change that is being passed on: its notification also covers the same change announced while it
+    /// waited.
     pub(crate) fn forget(&self, change: &Change) {
         self.lock().pending.remove(change);
     }
 
-    /// Puts back what could not be passed on.
+    /// Puts back changes that could not be passed on.
     pub(crate) fn put_back(&self, changes: BTreeSet<Change>) {
         self.lock().pending.put_back(changes);
     }
@@ -110,7 +110,7 @@ pub(crate) struct Listeners {
 struct Table {
     by_name: HashMap<u64, Arc<Listener>>,
     by_change: HashMap<Change, HashSet<u64>>,
-    /// The server shuts down: a new listener is ended at once.
+    /// The server is shutting down: a new listener is ended at once.
     ended: bool,
 }
 
@@ -119,7 +119,7 @@ impl Listeners {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a listener to these changes; it hears what is told from here on.
+    /// Adds a listener for these changes; it gets those announced from now on.
     pub(crate) fn add(&self, listener: &Arc<Listener>, changes: &[Change]) -> u64 {
         let name = self.names.fetch_add(1, Ordering::Relaxed);
         let mut table = self.lock();
@@ -151,7 +151,7 @@ impl Listeners {
         drop(gone);
     }
 
-    /// Tells a change to those who listen for it.
+    /// Notes a change with those who listen for it, and wakes their tasks.
     pub(crate) fn tell(&self, change: &Change) {
         let table = self.lock();
         let names = table.by_change.get(change).into_iter().flatten();
@@ -161,7 +161,7 @@ impl Listeners {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends every subscription, and those to come.
+    /// Ends every subscription; later ones end at once.
     pub(crate) fn end(&self) {
         let mut table = self.lock();
         table.ended = true;

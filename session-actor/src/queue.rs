@@ -1,6 +1,7 @@
 //! The bounded queues between a handler and the bytes of its stream.
 //!
-//! The stream's byte budget, from which every frame has its room, bounds them. What a frame holds is never looked at.
+//! They are bounded by the stream's byte budget, from which frames take their room. A frame's content is never looked
+//! at.
 //!
 //! **Invariant:** a frame that must arrive (an answer, a request to the client) is never dropped to make room.
 //!
@@ -26,7 +27,7 @@ pub(crate) struct Frame {
     pub(crate) bytes: Bytes,
     /// Given back when the frame is dropped, wherever that is.
     pub(crate) room: Permit,
-    /// Whether it may go to make room: notifications may, answers and requests to the client may not.
+    /// Whether it may be dropped to make room: notifications may, answers and requests to the client may not.
     pub(crate) droppable: bool,
 }
 
@@ -36,17 +37,17 @@ impl Frame {
     }
 }
 
-/// Frames in order. For a frame without room, the oldest that may go make way.
+/// Frames in order. For a frame without room, the oldest droppable ones are dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog(VecDeque<Frame>);
 
-/// What made way for a frame. Best dropped outside of locks: its room goes to those who wait.
+/// The room of frames that were dropped for another. Best dropped outside of locks: it wakes those who wait for room.
 #[derive(Debug, Default)]
 pub(crate) struct Gone {
     bytes: usize,
-    /// What the frame that came in did not need of their room.
+    /// The part of their room that the new frame did not need.
     room: Option<OwnedSemaphorePermit>,
-    /// The limit of the stream's queues, if these are the first to go.
+    /// The limit of the stream's queues, if these are the first dropped frames.
     limit: Option<usize>,
 }
 
@@ -60,14 +61,15 @@ impl Drop for Gone {
     fn drop(&mut self) {
         if let Some(limit) = self.limit {
             log::warn!(
-                "a stream is full (the limit is {limit} bytes or {MAX_MESSAGES} messages): its oldest messages go"
+                "a stream is full (the limit is {limit} bytes or {MAX_MESSAGES} messages): dropping its oldest messages"
             );
         }
     }
 }
 
 impl Backlog {
-    /// Puts a frame in, in the place and the room of those that make way for it: so there is at most one without.
+    /// Adds a frame. One without room takes over the room of those dropped for it, so at most one droppable frame has
+    /// none.
     pub(crate) fn push(&mut self, mut frame: Frame, budget: &ByteBudget) -> Gone {
         let mut gone = Gone::default();
         if frame.droppable && frame.room.0.is_none() {
@@ -105,7 +107,7 @@ impl Backlog {
     }
 }
 
-/// Makes the queue of one stream: the session's end and the writer's end.
+/// Creates the queue of one stream: the end that frames are put into, and the end that its writer takes them from.
 #[must_use]
 pub fn queue(budget: Arc<ByteBudget>) -> (Sink, Source) {
     let shared = Arc::new(Shared { budget, state: Mutex::default() });
@@ -122,15 +124,15 @@ struct Shared {
 struct State {
     backlog: Backlog,
     bytes: usize,
-    /// Since when the writer has taken nothing although something waits.
+    /// Since when frames have waited without the writer taking one.
     waiting_since: Option<Instant>,
-    /// The writer, waiting for a frame.
+    /// Wakes the writer when there is a frame.
     reader: Option<Waker>,
-    /// Whoever waits for the writer to go, or to catch up.
+    /// Wakes the task that waits for the writer to disconnect or to catch up.
     watcher: Option<Waker>,
     /// No frame will follow.
     finished: bool,
-    /// The writer has gone.
+    /// The writer's end was dropped.
     closed: bool,
 }
 
@@ -154,7 +156,7 @@ impl Shared {
 pub struct Sink(Arc<Shared>);
 
 impl Sink {
-    /// Puts a frame in; it is dropped if the writer has gone.
+    /// Adds a frame; it is dropped if the queue is finished or the writer's end was dropped.
     pub(crate) fn push(&self, frame: Frame) {
         let mut state = self.0.lock();
         if state.closed || state.finished {
@@ -172,7 +174,7 @@ impl Sink {
         }
     }
 
-    /// Nothing follows: the writer ends when it has written what is there.
+    /// No frame follows: the writer ends when it has written those that wait.
     pub(crate) fn finish(&self) {
         let mut state = self.0.lock();
         state.finished = true;
@@ -181,7 +183,7 @@ impl Sink {
         wakers.into_iter().flatten().for_each(Waker::wake);
     }
 
-    /// Nothing follows, and what waits is dropped: the writer ends at once, and the room is given back.
+    /// No frame follows, and those that wait are dropped: the writer ends at once, and the room is given back.
     pub(crate) fn cut(&self) {
         let frames = self.0.lock().clear();
         self.finish();
@@ -189,7 +191,7 @@ impl Sink {
         drop(frames);
     }
 
-    /// The stream's room.
+    /// The stream's byte budget.
     #[must_use]
     pub fn budget(&self) -> &Arc<ByteBudget> {
         &self.0.budget
@@ -200,27 +202,27 @@ impl Sink {
         self.0.lock().backlog.0.len()
     }
 
-    /// How long until the writer has been stalled for this long: zero if it has, `None` while nothing waits for it.
+    /// How long until the writer has been stalled for this long: zero if it has been, `None` while no frame waits.
     pub(crate) fn stalls_in(&self, stall: Duration) -> Option<Duration> {
         let since = self.0.lock().waiting_since?;
         Some(stall.saturating_sub(since.elapsed()))
     }
 
-    /// Whether frames that are put in now can still be taken out.
+    /// Whether frames that are added now can still be taken out.
     pub(crate) fn is_open(&self) -> bool {
         let state = self.0.lock();
         !state.closed && !state.finished
     }
 
-    /// Waits until the writer has gone, or has taken all that there will be.
+    /// Waits until the writer's end was dropped, or the queue is finished and empty.
     pub(crate) async fn gone(&self) {
         self.watch(|state| state.closed || (state.finished && state.backlog.is_empty())).await;
     }
 
-    /// Waits until less than this many bytes and frames wait, or the writer has gone.
+    /// Waits until fewer than this many bytes and frames wait, or the writer's end was dropped.
     ///
-    /// One task at a time may wait here: a second one would take the first one's wake-up. It waits at the pipe of a
-    /// session, where no stream waits for its writer to go.
+    /// Only one task at a time may wait here or in `gone`: a second one would replace the first one's waker. This is
+    /// for the pipe of a session, where nothing waits in `gone`.
     pub async fn below(&self, bytes: usize, frames: usize) {
         self.watch(|state| state.closed || (state.bytes < bytes && state.backlog.0.len() < frames)).await;
     }
@@ -250,7 +252,7 @@ impl Source {
             if state.finished {
                 return Poll::Ready(None);
             }
-            // a stream may wait for hours, and there may be thousands: none keeps memory for what may come
+            // thousands of streams may wait for hours: none keeps memory for frames to come
             state.backlog = Backlog::default();
             state.reader = Some(cx.waker().clone());
             return Poll::Pending;

@@ -1,7 +1,7 @@
-//! The registry: which sessions there are, by their id.
+//! The registry: the sessions of a server by id.
 //!
-//! All workers share it. A look-up locks one shard, briefly, and no lock is held while anything is sent or dropped. It
-//! never looks at what it keeps for a session, which is `S`.
+//! All workers share it. A look-up locks one shard, briefly, and no lock is held while anything is sent or dropped. The
+//! registry never looks into `S`, its value for a session.
 //!
 //! **Invariant:** a session is found from its registration until its [`Registered`] is dropped, or until it is removed.
 //!
@@ -15,7 +15,7 @@ use std::{
 
 const SHARDS: usize = 16;
 
-/// The sessions of one server by their id.
+/// The sessions of one server by id.
 #[derive(Debug)]
 pub(crate) struct Registry<S>(Arc<Shards<S>>);
 
@@ -39,7 +39,7 @@ impl<S> Registry<S> {
         Registered { shards: self.0.clone(), id }
     }
 
-    /// The session under this id, if it is one of `wanted`.
+    /// The session with this id, if `wanted` accepts it.
     pub(crate) fn get(&self, id: &str, wanted: impl FnOnce(&S) -> bool) -> Option<S>
     where
         S: Clone,
@@ -47,14 +47,14 @@ impl<S> Registry<S> {
         self.0.lock(id).get(id).filter(|session| wanted(session)).cloned()
     }
 
-    /// Removes the session under this id, if it is one of `wanted`. Nobody finds it afterwards.
+    /// Removes the session with this id, if `wanted` accepts it. It cannot be found afterwards.
     pub(crate) fn remove(&self, id: &str, wanted: impl FnOnce(&S) -> bool) -> Option<S> {
         let mut shard = self.0.lock(id);
         shard.get(id).filter(|session| wanted(session))?;
         shard.remove(id)
     }
 
-    /// What `pick` gives for each session; it runs under the lock of a shard.
+    /// The values that `pick` returns for the sessions; it runs under the lock of a shard.
     pub(crate) fn filter_map<T>(&self, pick: impl Fn(&S) -> Option<T>) -> Vec<T> {
         let read = |shard: &Mutex<HashMap<_, S>>| {
             let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +71,7 @@ impl<S> Shards<S> {
     }
 }
 
-/// Keeps a session findable. Owned by the session's actor, so that the entry goes even with an actor that panics.
+/// Keeps a session findable. Owned by the session's actor, so that the entry is removed even if the actor panics.
 #[derive(Debug)]
 pub(crate) struct Registered<S> {
     shards: Arc<Shards<S>>,

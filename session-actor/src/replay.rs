@@ -1,10 +1,10 @@
-//! The replay ring: what was sent on a session's streams, so that a client whose stream broke can fetch the rest.
+//! The replay ring: the events sent on a session's streams, so that a client whose stream broke can fetch the rest.
 //!
-//! Pure: it has no clock; time comes in with every event.
+//! It has no clock: every call passes in the current time.
 //!
-//! **Invariant:** an event is only ever given out as one of the stream on which it was sent.
+//! **Invariant:** an event is replayed only as part of the stream on which it was sent.
 //!
-//! Read next: `state/streams` (who asks for it).
+//! Read next: `state/streams` (which uses it).
 // MCP 2025-11-25 basic/transports, Resumability and Redelivery: MUST NOT replay messages of a different stream
 
 use std::{collections::VecDeque, fmt, str::FromStr, time::Duration};
@@ -13,12 +13,12 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-/// The id of an event: the stream it was sent on, and its place there. The priming event is event 0.
+/// The id of an event: the stream it was sent on, and its position there. The priming event is event 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventId {
-    /// The stream: the generation it was opened under, which never repeats in a session.
+    /// The stream: the generation it was opened with, which is never reused in a session.
     pub stream: u64,
-    /// The event's place on its stream, from 0.
+    /// The event's position on its stream, from 0.
     pub event: u64,
 }
 
@@ -42,19 +42,19 @@ impl FromStr for EventId {
             stream: stream.parse().map_err(|_| NoEventId)?,
             event: event.parse().map_err(|_| NoEventId)?,
         };
-        // only the one spelling that we gave: no sign, no leading zero
+        // only our own spelling: no sign, no leading zero
         if id.to_string() == text { Ok(id) } else { Err(NoEventId) }
     }
 }
 
-/// How much the ring keeps.
+/// How much of its streams a session keeps for clients that resume one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReplayLimits {
-    /// Events, at most. 512 by default; 0 keeps nothing.
+    /// Maximum number of events of a session. 512 by default; 0 keeps nothing.
     pub events: usize,
-    /// Bytes of events, at most. 1 MiB by default.
+    /// Maximum number of bytes of these events. 1 MiB by default.
     pub bytes: usize,
     /// How long an event is kept. 5 minutes by default.
     #[serde(with = "humantime_serde")]
@@ -79,7 +79,7 @@ struct KeptEvent {
     id: EventId,
     json: Bytes,
     at: Instant,
-    /// An answer nobody has been given yet: it goes last when room is made.
+    /// An answer that no client has been sent yet: it is evicted last.
     unfetched: bool,
 }
 
@@ -100,7 +100,7 @@ impl Replay {
     pub(crate) fn keep(&mut self, id: EventId, json: Bytes, unfetched: bool, now: Instant) {
         self.expire(now);
         if json.len() > self.limits.bytes {
-            // it goes alone, with the stream that has a gap now, and not with all that the other streams keep
+            // only its own stream, which has a gap now, loses its events; other streams keep theirs
             return self.forget(id.stream);
         }
         self.bytes += json.len();
@@ -114,10 +114,10 @@ impl Replay {
         }
     }
 
-    /// Everything kept on the stream of `last` after it, in order; `None` if something in between is gone. An answer
-    /// that nobody was given yet is given out all the same, with what is left before it.
+    /// All kept events after `last` on its stream, in order; `None` if one in between is missing. An answer that no
+    /// client has been sent yet is returned even then, with what is left before it.
     ///
-    /// `sent` is how many events the stream has had so far, where the stream is still known.
+    /// `sent` is how many events the stream has had so far, if the stream is still known.
     pub(crate) fn after(
         &mut self,
         last: EventId,
@@ -143,7 +143,7 @@ impl Replay {
         whole.then_some(events)
     }
 
-    /// The bytes of all that is kept of a stream.
+    /// The bytes of all events kept for a stream.
     pub(crate) fn bytes_of(&self, stream: u64) -> usize {
         self.kept.iter().filter(|kept| kept.id.stream == stream).map(|kept| kept.json.len()).sum()
     }

@@ -1,10 +1,10 @@
-//! Where the answer to a request goes, and what it is there: a message, a stream of events, or nothing.
+//! Where the answer to a request goes, and in which form: a message, a stream of events, or nothing.
 //!
-//! Nothing is decided here: the session or the exchange says which. Whatever they send as an event is framed here.
+//! Nothing is decided here: the session or the exchange chooses. Every event with a message is framed here.
 //!
 //! **Invariant:** a [`ReplyTo`] is owned by one call and consumed by its one answer; nothing else can write to it.
 //!
-//! Read next: `queue` (the way of a stream's events).
+//! Read next: `queue` (which carries a stream's events).
 
 use std::{
     fmt::Write as _,
@@ -23,7 +23,7 @@ use crate::{
     replay::EventId,
 };
 
-/// Where one request's answer goes, given by the transport with the request.
+/// Where one request's answer goes; the transport gives it with the request.
 #[derive(Debug)]
 pub enum ReplyTo {
     /// An HTTP response that has no head yet: a single answer, or a stream if the call sends something before it.
@@ -37,7 +37,7 @@ pub enum ReplyTo {
 /// An HTTP response before its head.
 #[derive(Debug)]
 pub struct HttpReply {
-    /// Takes the head, once. A client that has disconnected does not stop the call.
+    /// Takes the head, once. The call goes on if the client has disconnected.
     pub head: oneshot::Sender<ResponseHead>,
     /// What the client can read.
     pub accepts: Accepts,
@@ -68,18 +68,18 @@ pub enum ResponseHead {
     Json {
         /// The whole message.
         json: Bytes,
-        /// What decides on the status.
+        /// Decides the HTTP status.
         disposition: Disposition,
     },
     /// A stream of encoded SSE events.
     Events(Source),
     /// The request was cancelled before anything was sent.
     Cancelled,
-    /// The session ended first.
+    /// The session ended before the answer.
     Ended,
 }
 
-/// The most bytes that an event takes besides its message: id, name and line ends.
+/// Upper bound on the bytes of an event in addition to its message: id, name and line ends.
 pub(crate) const FRAMING: usize = 80; // bytes
 
 /// Adds a message to a buffer as an event, with an id where a client can resume after it. The only place where an event
@@ -88,10 +88,10 @@ pub(crate) fn put_event(buffer: &mut BytesMut, id: Option<EventId>, json: &[u8])
     // the name is the default one (WHATWG HTML, 9.2.6); there are clients that skip events without it
     buffer.put_slice(b"event: message\n");
     if let Some(id) = id {
-        // a buffer takes it all
+        // writing to a buffer cannot fail
         writeln!(buffer, "id: {}-{}", id.stream, id.event).ok();
     }
-    // the JSON we write has no raw line break, so one `data:` line holds all of it
+    // the JSON has no raw line breaks, so one `data:` line holds all of it
     buffer.put_slice(b"data: ");
     buffer.put_slice(json);
     buffer.put_slice(b"\n\n");
@@ -110,14 +110,14 @@ pub(crate) fn error_reply(id: &RequestId, error: &McpError) -> Reply {
     Reply { json: encode_error(ErrorId::Given(id), error), code: Some(error.code) }
 }
 
-/// What became of a request, as far as a status line can say it.
+/// The outcome of a request, as far as it decides the HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
     /// It was answered; an error answer has a code.
     Answered(Option<ErrorCode>),
-    /// It was refused for the state the session is in.
+    /// It was refused because of the session's state.
     Refused,
-    /// Its id is in flight.
+    /// Its id is already in flight.
     Duplicate,
     /// Too many requests are in flight.
     Full,
@@ -125,7 +125,7 @@ pub enum Disposition {
     Draining,
 }
 
-/// The answers to a batch, gathered; one array when the last of its requests has ended.
+/// Collects the answers to a batch, which are sent as one array when the last of its requests has ended.
 #[derive(Debug)]
 pub struct Batch {
     /// Where the array goes.
@@ -136,18 +136,19 @@ pub struct Batch {
 #[derive(Debug)]
 enum BatchReplyTo {
     Pipe(Sink),
-    /// Taken once, by the drop of the last clone.
+    /// Taken once, when the last clone is dropped.
     Http(Option<oneshot::Sender<ResponseHead>>),
 }
 
 impl Batch {
-    /// A batch whose answers go to this pipe. Each of its requests holds a clone; the last one to go writes.
+    /// A batch whose answers go to this pipe. Each of its requests holds a clone; dropping the last one writes the
+    /// array.
     #[must_use]
     pub fn on_pipe(pipe: Sink) -> Arc<Self> {
         Arc::new(Self { to: BatchReplyTo::Pipe(pipe), answers: Mutex::default() })
     }
 
-    /// A batch whose answers are the body of one HTTP response; [`ResponseHead::Cancelled`] if there is none.
+    /// A batch whose answers are the body of one HTTP response; [`ResponseHead::Cancelled`] if there are none.
     #[must_use]
     pub fn in_response(head: oneshot::Sender<ResponseHead>) -> Arc<Self> {
         Arc::new(Self { to: BatchReplyTo::Http(Some(head)), answers: Mutex::default() })
@@ -178,7 +179,7 @@ impl Drop for Batch {
                     Some(json) => ResponseHead::Json { json, disposition: Disposition::Answered(None) },
                     None => ResponseHead::Cancelled,
                 };
-                // the client may have gone, and then nobody waits
+                // fails if the client has disconnected
                 drop(head.take().map(|head| head.send(answer)));
             }
         }

@@ -1,9 +1,10 @@
-//! The sessions of one server, as the transports see them: found, told of changes, drained and closed, from any worker.
+//! The sessions of one server, for the transports: they are looked up, notified of changes, drained and closed from any
+//! worker.
 //!
-//! What they share is in the hub, which this wraps; only here is anything sent to their actors, and never under a lock.
+//! The shared state is in the hub, which this wraps. Messages to all actors are sent from here and not from the hub,
+//! never under a lock.
 //!
-//! **Invariant:** a session is found under its id by the principal that opened it and by nobody else; for others it does
-//! not exist.
+//! **Invariant:** only the principal that opened a session finds it by its id; for anyone else it does not exist.
 //!
 //! Read next: `hub` (what the sessions share), `registry` (the map), `session` (the actor of one).
 
@@ -26,14 +27,14 @@ use crate::{
     stats::{Counter, Stats},
 };
 
-/// How long clients have, at least, to read their streams to the end when the calls have used up the drain time.
+/// Minimum time for clients to read their streams to the end, even if the calls have used up the drain time.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The sessions of one server.
 #[derive(Clone, Debug)]
 pub struct Sessions(Arc<SessionHub>);
 
-/// The sessions of one server, if it is still there.
+/// The sessions of one server, if it still exists.
 #[derive(Clone, Debug)]
 pub struct WeakSessions(Weak<SessionHub>);
 
@@ -44,24 +45,24 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// No session yet, within these limits.
+    /// Creates the sessions of a server, none so far, with these limits.
     #[must_use]
     pub fn new(limits: &ProcessLimits) -> Self {
         Self(Arc::new(Hub::new(limits)))
     }
 
-    /// What they share.
+    /// The state they share.
     pub(crate) fn hub(&self) -> &Arc<SessionHub> {
         &self.0
     }
 
-    /// The same sessions, without keeping their server.
+    /// The same sessions, without keeping their server alive.
     #[must_use]
     pub fn downgrade(&self) -> WeakSessions {
         WeakSessions(Arc::downgrade(&self.0))
     }
 
-    /// The session under this id, if this principal opened it.
+    /// The session with this id, if this principal opened it.
     #[must_use]
     pub fn get(&self, id: &str, principal: Option<&Principal>) -> Option<SessionHandle> {
         self.0.registry().get(id, |session| session.principal.as_ref() == principal)
@@ -73,19 +74,19 @@ impl Sessions {
         self.0.stats()
     }
 
-    /// The way in for changes on other nodes.
+    /// Takes changes from other nodes.
     #[must_use]
     pub fn node(&self) -> Node {
         let sessions = self.downgrade();
         Node::new(move |change| sessions.upgrade().map(|sessions| sessions.tell(change)).is_some())
     }
 
-    /// Sets the way out for changes on this node. Only the first counts.
+    /// Sets the bus on which changes on this node are published. Only the first call has an effect.
     pub fn set_bus(&self, bus: impl Bus) {
         self.0.set_bus(bus);
     }
 
-    /// Tells this node's clients of a change, whatever way its URI is written.
+    /// Notifies this node's clients of a change, whose URI is normalized first.
     fn tell(&self, change: &Change) {
         let change = change.normal();
         self.0.listeners().tell(&change);
@@ -94,7 +95,8 @@ impl Sessions {
         }
     }
 
-    /// Ends the session under this id, if this principal opened it; `false` if there is none. Nobody finds it afterwards.
+    /// Ends the session with this id, if this principal opened it; `false` if there is none. It cannot be found
+    /// afterwards.
     #[must_use]
     pub fn close(&self, id: &str, principal: Option<&Principal>) -> bool {
         let session = self.0.registry().remove(id, |session| session.principal.as_ref() == principal);
@@ -104,15 +106,15 @@ impl Sessions {
         })
     }
 
-    /// Whether the server shuts down.
+    /// Whether the server is shutting down.
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.0.is_draining()
     }
 
-    /// Lets every session end: nothing new is admitted, standalone streams end, running calls have this long and are then
-    /// answered with an error, and all sessions are closed. What was written on their streams by then is read first, unless
-    /// that takes too long.
+    /// Drains and closes every session: new requests are refused, subscriptions and standalone streams end, and calls
+    /// that still run after `time` are answered with an error. Clients have the rest of `time`, but at least half a
+    /// second, to read what was written on their streams.
     pub async fn drain(&self, time: Duration) {
         let end = Instant::now() + time;
         self.0.enter(ShutdownStage::Draining);
@@ -136,17 +138,17 @@ impl Sessions {
         // a stream's writer lives on its session's worker, which stops at once if it has no connection of its own
         let end = end.max(Instant::now() + FLUSH_TIMEOUT);
         if tokio::time::timeout_at(end, self.stats().wait_for_zero(Counter::Streams)).await.is_err() {
-            log::warn!("streams whose readers stand still are cut off");
+            log::warn!("closing streams that clients have not read to the end");
         }
     }
 
-    /// Waits until a drain is over: whatever a client still sends then is for nobody.
+    /// Waits until the drain time is over: nothing that a client sends after that is served.
     pub async fn ended(&self) {
         self.0.reached(ShutdownStage::Closed).await;
     }
 
-    /// Every session. Pipes first: one that does its handshake meanwhile is in the registry before it is not here any more, and
-    /// whoever is in both is told twice, which is no more than once.
+    /// Every session. Pipes first: a pipe that does its handshake meanwhile is added to the registry before it is
+    /// removed here. A session found in both gets the message twice, which has no further effect.
     fn all(&self) -> Vec<Addr<SessionActor>> {
         let mut all = self.0.pipes().filter_map(|session| Some(session.clone()));
         all.extend(self.addrs(|_| true));
@@ -159,13 +161,13 @@ impl Sessions {
 }
 
 impl WeakSessions {
-    /// The sessions; `None` once their server has gone.
+    /// The sessions; `None` once their server no longer exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sessions> {
         self.0.upgrade().map(Sessions)
     }
 
-    /// Whether the server has gone.
+    /// Whether the server no longer exists.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0

@@ -1,6 +1,7 @@
-//! What runs at this moment, counted by guards: a count goes down when what it counts is dropped, however that happens.
+//! Counters of what is open and running. Each is kept by guards and goes down when a guard is dropped, however that
+//! happens.
 //!
-//! There is also one total, of the messages that were lost. Nothing is measured in time, and nothing is ever reset.
+//! There is also one total: the dropped messages. Nothing is measured in time, and nothing is ever reset.
 //!
 //! Read next: `hub` (which compares counts with their limits).
 
@@ -22,26 +23,26 @@ struct Counters {
     streams: AtomicUsize,
     subscriptions: AtomicUsize,
     exchanges: AtomicUsize,
-    /// Messages, since the server was made.
+    /// Messages dropped since the server was created.
     dropped: AtomicU64,
     listens: AtomicUsize,
     /// Notified when the last open stream, exchange or subscription ends.
     none_left: Notify,
 }
 
-/// A reading of [`Stats`].
+/// The values of [`Stats`] at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Snapshot {
     /// Live sessions.
     pub sessions: usize,
-    /// Handlers that are running; none runs in a request to listen.
+    /// Running handlers; a `subscriptions/listen` request runs none.
     pub in_flight: usize,
     /// Open streams.
     pub streams: usize,
     /// Resource subscriptions of sessions.
     pub subscriptions: usize,
-    /// Open requests to listen.
+    /// Open `subscriptions/listen` requests.
     pub listens: usize,
 }
 
@@ -52,9 +53,9 @@ pub(crate) enum Counter {
     InFlight,
     Streams,
     Subscriptions,
-    /// Requests without a session; those to listen are counted as `Listens`.
+    /// Self-contained requests over HTTP; `subscriptions/listen` is counted as `Listens`.
     Exchanges,
-    /// Subscriptions, of sessions or not.
+    /// `subscriptions/listen` requests, on a session's pipe or over HTTP.
     Listens,
 }
 
@@ -72,7 +73,7 @@ impl Stats {
         }
     }
 
-    /// How many messages of calls were dropped so far: to make room, or because the client reads no stream.
+    /// How many messages of calls were dropped so far: to make room, or because the client accepts no event stream.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.0.dropped.load(Ordering::Relaxed)
@@ -87,17 +88,17 @@ impl Stats {
         Counted { stats: self.clone(), counter }
     }
 
-    /// Counts one more, unless the counter stands at the limit.
+    /// Counts one more, unless the limit is reached.
     pub(crate) fn count_below(&self, counter: Counter, limit: usize) -> Option<Counted> {
         let more = |count: usize| (count < limit).then(|| count + 1);
         self.gauge(counter).fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
         Some(Counted { stats: self.clone(), counter })
     }
 
-    /// Waits until nothing of this kind is left; of streams, exchanges and subscriptions only.
+    /// Waits until the counter is zero; for `Streams`, `Exchanges` and `Listens` only.
     pub(crate) async fn wait_for_zero(&self, counter: Counter) {
         loop {
-            // made before the look: what happens in between is not missed
+            // created before the check, so that no notification in between is missed
             let told = self.0.none_left.notified();
             if self.gauge(counter).load(Ordering::Relaxed) == 0 {
                 return;
@@ -118,7 +119,7 @@ impl Stats {
     }
 }
 
-/// One of what a counter counts.
+/// A guard that counts one.
 #[derive(Debug)]
 pub(crate) struct Counted {
     stats: Stats,

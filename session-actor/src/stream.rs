@@ -2,7 +2,7 @@
 //!
 //! It never numbers or keeps an event: the session does, for clients that resume.
 //!
-//! **Invariant:** it knows its session weakly and its own token only; all it can break is itself.
+//! **Invariant:** it has a weak address of its session and no token but its own; it can break nothing but itself.
 //!
 //! Read next: `queue` (where its events go), `session/streams` (who starts it).
 
@@ -29,21 +29,21 @@ use crate::{
 /// The writer of one SSE stream.
 #[derive(Debug)]
 pub(crate) struct StreamActor {
-    /// Its name in the session; a report under it is stale once the session has another reader in its place.
+    /// Its name in the session; a report with it is stale once another reader has replaced this one.
     token: Token,
-    /// Gets a message when the reader has disconnected. Weak: a stream keeps no session alive.
+    /// Gets a message when the reader has disconnected. Weak: a stream does not keep its session alive.
     session: WeakAddr<SessionActor>,
     /// Where the encoded events go; finished when the stream ends.
     sink: Sink,
-    /// The session has ended the stream: what is left is to see it read, or cut.
+    /// The session has ended the stream, which now waits until everything is read or the reader stalls.
     ended: bool,
     /// How long the reader may be stalled with events waiting.
     stall: Duration,
-    /// The timer that looks whether the reader is stalled; there is one while events wait.
+    /// The timer that checks whether the reader is stalled; there is one while events wait.
     watch: Option<SpawnHandle>,
     /// Counts the stream as open.
     _open: Counted,
-    /// What it takes of its session's bound on what is replayed at once.
+    /// Its share of the session's limit on bytes being replayed.
     _replayed: Option<OwnedSemaphorePermit>,
 }
 
@@ -60,13 +60,13 @@ impl StreamActor {
         Self { token, session, sink, ended: false, stall, watch: None, _open, _replayed }
     }
 
-    /// Adds an event to a buffer, and takes it out.
+    /// Encodes an event, in a buffer for several.
     fn encode(id: EventId, data: &[u8], buffer: &mut BytesMut) -> Bytes {
         put_event(buffer, Some(id), data);
         buffer.split().freeze()
     }
 
-    /// Tells the session that the reader has gone, unless it was the session that ended the stream.
+    /// Tells the session that the reader has disconnected or stalled, unless the session itself ended the stream.
     fn report_closed(&self) {
         if self.ended {
             return;
@@ -76,7 +76,7 @@ impl StreamActor {
         }
     }
 
-    /// Looks again when the reader will have been stalled for too long, for as long as something waits.
+    /// Checks the reader at the earliest time at which it can have been stalled for too long, as long as events wait.
     fn watch(&mut self, ctx: &mut Context<Self>) {
         if self.watch.is_some() {
             return;
@@ -86,7 +86,7 @@ impl StreamActor {
             stream.watch = None;
             if stream.sink.stalls_in(stream.stall).is_some_and(|rest| rest.is_zero()) {
                 let stall = stream.stall;
-                log::warn!(generation = stream.token.generation(); "a stream that stands still is closed (the limit is {stall:?})");
+                log::warn!(generation = stream.token.generation(); "closing a stalled stream (the limit is {stall:?})");
                 stream.report_closed();
                 ctx.stop();
             } else {
@@ -109,7 +109,7 @@ impl Actor for StreamActor {
     }
 
     fn stopped(&mut self, _: &mut Self::Context) {
-        // a stalled reader can resume for what it missed: it is all in the ring
+        // the client of a stalled reader can resume: the ring has what it missed
         self.sink.cut();
     }
 }
@@ -121,7 +121,7 @@ pub(crate) struct StreamClosed {
     pub(crate) stream: Token,
 }
 
-/// Writes the priming event: an id to resume with, and how soon to do so. Sent by the session, first of all.
+/// Writes the priming event: an id to resume with, and how soon to do so. Sent by the session, as the first message.
 // MCP 2025-11-25 basic/transports, Sending Messages 6: SHOULD send an event with an id and an empty data field
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -135,12 +135,12 @@ impl Handler<Prime> for StreamActor {
 
     fn handle(&mut self, prime: Prime, _: &mut Self::Context) {
         let event = format!("id: {}\nretry: {}\ndata: \n\n", prime.id, prime.retry.as_millis());
-        // not watched: whoever asked for the stream takes it, or has gone
+        // not watched: the client that asked for the stream reads this event, or has disconnected
         self.sink.push(Frame::kept(event.into()));
     }
 }
 
-/// Writes how soon a client should resume. Sent by the session before it ends a stream that had more to say.
+/// Writes how soon a client should resume. Sent by the session before a drain ends a standalone stream.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Retry {
@@ -151,12 +151,12 @@ impl Handler<Retry> for StreamActor {
     type Result = ();
 
     fn handle(&mut self, retry: Retry, _: &mut Self::Context) {
-        // without data it is no event: every client can read it
+        // without data it is not an event: every client can read it
         self.sink.push(Frame::kept(format!("retry: {}\n\n", retry.after.as_millis()).into()));
     }
 }
 
-/// Writes a comment: a first byte, where there is no priming event. Sent by the session, first of all.
+/// Writes a comment: a first byte, if there is no priming event. Sent by the session, as the first message.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Hello;
@@ -189,7 +189,7 @@ impl Handler<Write> for StreamActor {
     }
 }
 
-/// Writes several, in order. Sent by the session for what came at once.
+/// Writes several messages in order. Sent by the session for those that come together.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct WriteAll(pub(crate) Vec<Write>);
@@ -208,7 +208,7 @@ impl Handler<WriteAll> for StreamActor {
     }
 }
 
-/// Ends the stream after what was written. Sent when the session lets go of the stream's reader, for whatever reason.
+/// Ends the stream after the events written so far. Sent when the session drops the stream's reader.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct End;

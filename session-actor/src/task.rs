@@ -1,7 +1,8 @@
-//! A request's own task: it waits for the admission, runs the handler and reports its end, on the worker that accepted it.
+//! A request's own task: it waits for the admission, runs the handler and reports its end, on the worker that accepted
+//! it.
 //!
-//! It outlives whoever started it: an HTTP future that is dropped leaves neither a call that runs without an entry nor an
-//! entry without a call. Before the session admits the request, the task does nothing but wait.
+//! It outlives the HTTP future that started it: dropping that leaves neither a running call without an entry nor an
+//! entry without a call. Before the session admits the request, the task only waits.
 //!
 //! Read next: `session/admit` (the admission), `session/report` (the end).
 
@@ -25,7 +26,7 @@ use crate::{
     stats::Counter,
 };
 
-/// What serves a request that was admitted, whatever it is.
+/// The future that serves an admitted request.
 pub(crate) fn work(
     router: &Arc<Router>,
     request: Request,
@@ -38,7 +39,7 @@ pub(crate) fn work(
     }
 }
 
-/// Starts the task of a request, in the `tracing` span that is current. Its answer, or its refusal, goes to `reply_to`.
+/// Starts the task of a request, in the current `tracing` span. The answer or refusal goes to `reply_to`.
 pub fn serve(
     session: &Addr<SessionActor>,
     router: &Arc<Router>,
@@ -55,7 +56,7 @@ pub fn serve(
             // dropped: the session has answered or refused the request itself, or has ended
             let Ok(admission) = admission.await else { return };
             let (report, stream_after) = (admission.report, admission.stream_after);
-            // nothing of an author's runs in a request to listen
+            // `subscriptions/listen` runs no handler
             let running = admission.listens.is_none().then(|| sessions.stats().count(Counter::InFlight));
             let context = CallContext {
                 peer: admission.peer,

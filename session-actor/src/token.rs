@@ -1,8 +1,8 @@
-//! Tokens: what a call or a stream is known by inside.
+//! Tokens: the internal names of calls and streams.
 //!
-//! **Invariant:** a generation is given once in the life of a session, to a call or to a stream, and never again. So a
-//! late report about generation 1 matches nothing, although its slot belongs to generation 2 by then, and a stream's token
-//! matches no call.
+//! **Invariant:** a generation is used once in the life of a session, for a call or a stream, and never again. So a
+//! late report about generation 1 matches nothing, although its slot belongs to generation 2 by then, and a stream's
+//! token matches no call.
 //!
 //! Read next: `state` (what is kept under tokens).
 
@@ -10,7 +10,7 @@ use std::fmt;
 
 use slab::Slab;
 
-/// The inner name of one call or one stream of a session. No wire id, and of no meaning in another session.
+/// The internal name of one call or stream of a session. It is not a wire id, and means nothing in another session.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Token {
     slot: usize,
@@ -18,7 +18,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// A token under which nothing is kept.
+    /// A token that matches nothing.
     pub(crate) fn spent(generation: u64) -> Self {
         Self { slot: usize::MAX, generation }
     }
@@ -42,7 +42,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Gives generations; one for all [`Slots`] of a session.
+/// Issues generations; one instance for all [`Slots`] of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Generations(u64);
 
@@ -53,7 +53,7 @@ impl Generations {
     }
 }
 
-/// Values in reusable slots, each under the generation it was put there with.
+/// Values in reusable slots, each stored with the generation of its token.
 #[derive(Debug)]
 pub(crate) struct Slots<T>(Slab<(u64, T)>);
 

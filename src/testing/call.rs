@@ -9,14 +9,14 @@ use actix_mcp_router::{
 use actix_web::HttpRequest;
 use serde_json::Value;
 
-/// A call that belongs to no server and no session: what extractors take their values from in a unit test, as
-/// `actix_web::test::TestRequest` is for a request.
+/// Builds a call without a server or session, for unit tests of extractors and handlers. It is to a call what
+/// `actix_web::test::TestRequest` is to a request.
 ///
-/// What is sent on its behalf (progress, logs) reaches nobody, and its client can be asked nothing: a question fails with
-/// `Unsupported`. A test that answers questions connects a [`Pipe`](super::Pipe).
+/// Progress and logs of the call are discarded. Questions to its client fail with `Unsupported`; a test that answers
+/// questions connects a [`Pipe`](super::Pipe).
 ///
 /// ```
-/// # mod actix_web { pub use actix_rt::main as test; }
+/// # mod actix_web { pub use ::actix_web::main as test; }
 /// use actix_mcp::{Call, FromCall, McpError, Principal, testing::TestCall};
 ///
 /// /// The shop that the request acts for.
@@ -47,55 +47,55 @@ pub struct TestCall {
 }
 
 impl TestCall {
-    /// A call without arguments, of a client that declared nothing.
+    /// A call without arguments, from a client that declared no capabilities.
     #[must_use]
     pub fn new() -> Self {
         Self { context: CallContext::detached(), data: DataMap::default(), arguments: None, meta: None }
     }
 
-    /// Its arguments: an object.
+    /// Sets its arguments, an object.
     #[must_use]
     pub fn arguments(mut self, arguments: Value) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
-    /// Its `_meta`: an object.
+    /// Sets its `_meta`, an object.
     #[must_use]
     pub fn meta(mut self, meta: Value) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// A value that `web::Data<T>` extracts, as `ServerBuilder::data` gives it.
+    /// Adds a value that `web::Data<T>` extracts, as `ServerBuilder::data` does.
     #[must_use]
     pub fn data<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.data.insert(Arc::new(value));
         self
     }
 
-    /// Who it acts for.
+    /// Sets the principal that it acts for.
     #[must_use]
     pub fn principal(mut self, principal: Principal) -> Self {
         self.context.principal = Some(principal);
         self
     }
 
-    /// The HTTP request that it came with, such as one of `actix_web::test::TestRequest`.
+    /// Sets its HTTP request, such as one built by `actix_web::test::TestRequest`.
     #[must_use]
     pub fn http(mut self, request: HttpRequest) -> Self {
         self.context.http = Some(request);
         self
     }
 
-    /// Its client: revision, capabilities and name.
+    /// Sets its client: revision, capabilities and name.
     #[must_use]
     pub fn peer(mut self, peer: Peer) -> Self {
         self.context.peer = Arc::new(peer);
         self
     }
 
-    /// The call.
+    /// Builds the call.
     #[must_use]
     pub fn call(self) -> Call {
         let text = |value: Value| value.to_string().into();

@@ -1,15 +1,16 @@
-//! Comparing a message with what a test says of it.
+//! Comparing a message with the members that a test expects.
 
 use serde_json::Value;
 
-/// Compares a message with what a test says of it: `Ok` if every member that `expected` names is equal in `actual`, where
-/// others may be there too.
+/// Compares a message with the members that a test expects: `Ok` if every member of `expected` is equal in `actual`.
+/// `actual` may have further members.
 ///
-/// `"$absent"` says that a member is not there, `"$any"` that it is. Arrays have the same length.
+/// The value `"$absent"` expects that a member is absent, `"$any"` that it has any value. Arrays must have the same
+/// length.
 ///
 /// # Errors
 ///
-/// Where they differ first, and how.
+/// The first difference: its path, the actual and the expected value.
 pub fn contains(actual: &Value, expected: &Value) -> Result<(), String> {
     compare(actual, expected, "")
 }
@@ -22,9 +23,11 @@ fn compare(actual: &Value, expected: &Value, at: &str) -> Result<(), String> {
                 let at = format!("{at}.{name}");
                 match actual.get(name) {
                     None if expected == "$absent" => {}
-                    Some(actual) if expected == "$absent" => return Err(format!("{at} is there: {actual}")),
+                    Some(actual) if expected == "$absent" => {
+                        return Err(format!("{at} is present: {actual}"));
+                    }
                     Some(actual) => compare(actual, expected, &at)?,
-                    None => return Err(format!("{at} is missing, {expected} was expected")),
+                    None => return Err(format!("{at} is missing, expected {expected}")),
                 }
             }
             Ok(())
@@ -36,6 +39,6 @@ fn compare(actual: &Value, expected: &Value, at: &str) -> Result<(), String> {
             })
         }
         _ if actual == expected => Ok(()),
-        _ => Err(format!("{at} is {actual}, {expected} was expected")),
+        _ => Err(format!("{at} is {actual}, expected {expected}")),
     }
 }

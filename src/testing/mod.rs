@@ -1,17 +1,19 @@
 //! The test kit: clients in the same process, over the real session actor and the real transport.
 //!
-//! Start a test with `#[actix_web::test]` (or `#[actix::test]`). Where all that the test waits for is in its own runtime, stop
-//! the clock with [`paused`]: time then stands still while anything can run and jumps to the next timer when nothing can, so an
-//! hour costs nothing and "nothing comes" is exact. Not where anything waits for a real socket or another thread, such as a
-//! pool of database connections: see there.
+//! Mark a test with `#[actix_web::test]` (or `#[actix::test]`). If everything that the test waits for happens in its
+//! own runtime, pause the clock with [`paused`](crate::testing::paused). Time then stops while anything can run, and
+//! jumps to the next timer when nothing can: an hour costs nothing, and "no message comes" can be asserted exactly. Do
+//! not pause the clock if the test waits for a real socket or another thread, such as a pool of database connections;
+//! [`paused`](crate::testing::paused) says why.
 //!
-//! - [`Pipe`]: a client on a byte stream, one JSON message a line
-//! - [`Posts`]: a client that sends each request in an exchange of its own, as over HTTP, without HTTP; up to 2025-11-25
-//! - [`script()`]: the same as text, for rules of the wire
-//! - [`TestCall`]: a call without a server, for unit tests of extractors and handlers
+//! - [`Pipe`](crate::testing::Pipe): a client on a byte stream, with one JSON message per line
+//! - [`Posts`](crate::testing::Posts): a client that sends each request in its own exchange, as over HTTP but without
+//!   HTTP; up to 2025-11-25
+//! - [`script()`](crate::testing::script()): a `Pipe` test written as text, for rules of the wire
+//! - [`TestCall`](crate::testing::TestCall): a call without a server, for unit tests of extractors and handlers
 //!
-//! On a paused clock, run the actors of your tools on the test's own arbiter: another arbiter or runtime has a clock of its
-//! own, which a paused one does not wait for.
+//! With a paused clock, run the actors of your tools on the test's own arbiter. Other arbiters and runtimes have their
+//! own clocks, and the paused clock does not wait for them.
 
 mod call;
 mod contains;
@@ -29,26 +31,26 @@ pub use self::{
     script::script,
 };
 
-/// Stops the clock of the test's runtime: it jumps to the next timer whenever nothing in the runtime can run.
+/// Pauses the clock of the test's runtime: it jumps to the next timer whenever nothing in the runtime can run.
 ///
-/// Not for tests that wait for what happens elsewhere: a socket, a file, `web::block` or `spawn_blocking`, a thread or runtime
-/// of its own. While such a thing is awaited nothing can run, so the clock jumps, and the first timeout around it fires at
-/// once. A pool of connections (`sqlx`, `deadpool`, `bb8`) then fails with its own timeout, `PoolTimedOut` for example,
-/// even where the database is in memory. Leave the clock running in those tests. What asks for silence
-/// ([`Pipe::silence`], [`Stream::silence`], [`settle`], [`script()`] with `< nothing`) needs the paused clock.
+/// Not for tests that wait for anything outside the runtime: a socket, a file, `web::block` or `spawn_blocking`,
+/// another thread or runtime. During such a wait nothing can run, so the clock jumps, and the first timeout around it
+/// fires at once. A connection pool (`sqlx`, `deadpool`, `bb8`) then fails with its own timeout, such as
+/// `PoolTimedOut`, even if the database is in memory. Leave the clock running in those tests. Assertions of silence
+/// ([`Pipe::silence`], [`Stream::silence`], [`settle`], [`script()`] with `< nothing`) need the paused clock.
 ///
 /// # Panics
 ///
-/// Outside a current-thread runtime, or if the clock stands already.
+/// Outside a current-thread runtime, or if the clock is already paused.
 pub fn paused() {
     tokio::time::pause();
 }
 
-/// How long "nothing comes" takes on the paused clock: longer than change notices are held back by default, 50 ms, to be told as
-/// one.
+/// How long silence must last on the paused clock. Longer than the 50 ms (by default) for which change notifications
+/// are held back to be sent as one.
 const QUIET: std::time::Duration = std::time::Duration::from_millis(60);
 
-/// Lets everything run that can, until all of it waits for a timer or a message. The clock must be paused.
+/// Waits until every task in the runtime waits for a timer or a message. The clock must be paused.
 pub async fn settle() {
     tokio::time::sleep(std::time::Duration::from_micros(1)).await;
 }

@@ -13,20 +13,20 @@ use super::QUIET;
 use crate::Server;
 
 const BUFFER: usize = 64 * 1024; // bytes
-/// A message that has not come by then never will. Costs nothing on a paused clock.
+/// A message that has not arrived by then never will. Costs nothing on a paused clock.
 const NEVER: Duration = Duration::from_secs(86_400);
 
-/// A client of a server on an in-memory byte stream; what is not convenient here can be written as bytes.
+/// A client of a server on an in-memory byte stream. Anything without a method here can be written as bytes.
 ///
-/// Its methods panic where a test would: that is their way to fail it.
+/// Its methods panic to fail the test.
 #[derive(Debug)]
 pub struct Pipe {
     output: BufReader<ReadHalf<DuplexStream>>,
     /// `None` once the client has closed its end.
     input: Option<WriteHalf<DuplexStream>>,
-    /// Messages that were read while another was looked for.
+    /// Messages read while looking for another, not yet returned.
     seen: VecDeque<Value>,
-    /// The line that is being read, so that a read that was given up loses nothing.
+    /// The line being read, so that a cancelled read loses nothing.
     line: Vec<u8>,
     server: Option<JoinHandle<io::Result<()>>>,
 }
@@ -37,14 +37,14 @@ pub struct Pipe {
     reason = "in a test a panic is the failure, as the type says"
 )]
 impl Pipe {
-    /// Connects to a server, without a handshake. A request that says in its `_meta` which version it speaks (2026-07-28)
-    /// needs none; one of an older revision needs [`initialize`](Self::initialize) first.
+    /// Connects to a server, without a handshake. A request that states its version in `_meta` (2026-07-28) needs none;
+    /// for older revisions call [`initialize`](Self::initialize) first.
     #[must_use]
     pub fn open(server: &Server) -> Self {
         Self::with_buffer(server, BUFFER)
     }
 
-    /// Connects with streams that hold so many bytes each way before a write waits.
+    /// Connects with streams that buffer `bytes` bytes each way before a write waits.
     #[must_use]
     pub fn with_buffer(server: &Server, bytes: usize) -> Self {
         // two streams, so that each end can be closed alone
@@ -62,7 +62,8 @@ impl Pipe {
         }
     }
 
-    /// Connects and does the handshake at this revision; the client declares form and URL elicitation, sampling and roots.
+    /// Connects and does the handshake at this revision. The client declares form and URL elicitation, sampling with
+    /// tools, and roots.
     pub async fn connect(server: &Server, revision: &str) -> Self {
         let mut pipe = Self::open(server);
         let capabilities =
@@ -71,7 +72,7 @@ impl Pipe {
         pipe
     }
 
-    /// Does the handshake; the result of `initialize`.
+    /// Does the handshake and returns the result of `initialize`.
     pub async fn initialize(&mut self, revision: &str, capabilities: Value) -> Value {
         let client = json!({ "name": "test", "version": "1" });
         let params =
@@ -93,7 +94,7 @@ impl Pipe {
         self.request(id, "tools/call", json!({ "name": tool, "arguments": arguments })).await;
     }
 
-    /// Sends `tools/call` that wants progress under this token.
+    /// Sends `tools/call` with this progress token.
     pub async fn call_with_progress(
         &mut self,
         id: impl Into<Value>,
@@ -111,7 +112,7 @@ impl Pipe {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
     }
 
-    /// Answers a request of the server.
+    /// Answers a server-initiated request.
     pub async fn answer(&mut self, id: &Value, result: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result })).await;
     }
@@ -132,11 +133,11 @@ impl Pipe {
         self.try_write(bytes).await.expect("the server has closed its input");
     }
 
-    /// Writes bytes as they are, to a server that may have gone.
+    /// Writes bytes as they are, to a server that may have ended.
     ///
     /// # Errors
     ///
-    /// The stream's, once the server has closed it.
+    /// An I/O error, once the server has closed its input.
     pub async fn try_write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let input = self.input.as_mut().expect("the client has closed its end");
         input.write_all(bytes).await
@@ -155,29 +156,29 @@ impl Pipe {
         let line = self.next_line().await?;
         Some(
             serde_json::from_str(&line)
-                .unwrap_or_else(|error| panic!("no JSON on the output: {line:?}: {error}")),
+                .unwrap_or_else(|error| panic!("not JSON on the output: {line:?}: {error}")),
         )
     }
 
-    /// The next line as it came, without its end; `None` when the server has ended.
+    /// The next line as received, without its line feed; `None` when the server has ended.
     pub async fn next_line(&mut self) -> Option<String> {
         let read = timeout(NEVER, self.output.read_until(b'\n', &mut self.line)).await;
-        read.expect("nothing came in a day").expect("the output failed");
+        read.expect("no line arrived in a day").expect("the output failed");
         if self.line.is_empty() {
             return None;
         }
         let mut line = std::mem::take(&mut self.line);
-        assert_eq!(line.pop(), Some(b'\n'), "a line must end");
+        assert_eq!(line.pop(), Some(b'\n'), "a line must end with a line feed");
         Some(String::from_utf8(line).expect("the output must be UTF-8"))
     }
 
-    /// The answer to a request; what comes before it stays to be read.
+    /// The answer to a request. Messages before it can still be read.
     pub async fn answer_to(&mut self, id: impl Into<Value>) -> Value {
         let id: Value = id.into();
         self.find(|message| message.get("method").is_none() && message.get("id") == Some(&id)).await
     }
 
-    /// The next message of this method; what comes before it stays to be read.
+    /// The next message of this method. Messages before it can still be read.
     pub async fn message(&mut self, method: &str) -> Value {
         self.find(|message| message["method"] == method).await
     }
@@ -195,15 +196,15 @@ impl Pipe {
         }
     }
 
-    /// Asserts that nothing comes while the server has nothing left to do but wait, nor in the 60 ms after that: change notices
+    /// Asserts that no message arrives until the server only waits, nor in the 60 ms after that: change notifications
     /// are held back for 50 ms by default. The clock must be paused.
     pub async fn silence(&mut self) {
         if let Ok(message) = timeout(QUIET, self.try_next()).await {
-            panic!("nothing was expected, but {message:?} came");
+            panic!("expected no message, got {message:?}");
         }
     }
 
-    /// All that comes until the server has had nothing left to do but wait for 60 ms. The clock must be paused.
+    /// All messages until none has arrived for 60 ms. The clock must be paused.
     pub async fn until_silence(&mut self) -> Vec<Value> {
         let mut all = Vec::new();
         while let Ok(Some(message)) = timeout(QUIET, self.try_next()).await {
@@ -219,7 +220,7 @@ impl Pipe {
         }
     }
 
-    /// Closes the client's end and gives all that still comes, and what the server returned.
+    /// Closes the client's end. Returns all remaining messages, and the result of the server.
     pub async fn finish(mut self) -> (Vec<Value>, io::Result<()>) {
         self.close().await;
         let mut rest = Vec::new();
@@ -229,22 +230,22 @@ impl Pipe {
         (rest, self.ended().await)
     }
 
-    /// Stops reading: the server finds its output closed. Gives what it returned.
+    /// Stops reading, so that the server finds its output closed. Returns the result of the server.
     ///
     /// # Errors
     ///
-    /// The server's own.
+    /// The error that the server returned.
     pub async fn hang_up(mut self) -> io::Result<()> {
         drop(std::mem::replace(&mut self.output, BufReader::new(tokio::io::split(tokio::io::duplex(1).0).0)));
         self.ended().await
     }
 
-    /// What the server returned.
+    /// Waits until the server has ended, and returns its result.
     ///
     /// # Errors
     ///
-    /// The server's own.
+    /// The error that the server returned.
     pub async fn ended(&mut self) -> io::Result<()> {
-        self.server.take().expect("asked once").await.expect("the server panicked")
+        self.server.take().expect("`ended` is called once").await.expect("the server panicked")
     }
 }

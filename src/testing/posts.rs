@@ -1,4 +1,4 @@
-//! A client that sends each request in an exchange of its own: the session's side of HTTP, without HTTP.
+//! A client that sends each request in its own exchange: the session's side of HTTP, without HTTP.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::Server;
 
 /// A client of one session that sends every request in its own exchange.
 ///
-/// It speaks sessions, so revisions up to 2025-11-25 only: over HTTP a request of 2026-07-28 belongs to no session. Those
-/// are for [`Pipe::open`](super::Pipe::open), which takes requests of both eras, and, over HTTP, for `actix_web::test` and the
-/// server's scope.
+/// It has a session, so it supports revisions up to 2025-11-25 only: over HTTP a request of 2026-07-28 belongs to no
+/// session. To test those, use [`Pipe::open`](super::Pipe::open), which takes requests of all revisions, or, over HTTP,
+/// `actix_web::test` with the server's scope.
 ///
-/// Its methods panic where a test would: that is their way to fail it.
+/// Its methods panic to fail the test.
 #[derive(Clone, Debug)]
 pub struct Posts {
     session: Addr<SessionActor>,
@@ -34,7 +34,7 @@ pub struct Posts {
     principal: Option<Principal>,
 }
 
-/// What one request gets.
+/// The pending answer to one request.
 #[derive(Debug)]
 pub struct PendingAnswer {
     head: oneshot::Receiver<ResponseHead>,
@@ -54,9 +54,9 @@ impl From<Source> for Stream {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SseEvent {
-    /// Its id, if it has one.
+    /// The event id, if it has one.
     pub id: Option<String>,
-    /// The message; null in the priming event, which has none.
+    /// The message; null for the priming event, which has none.
     pub message: Value,
 }
 
@@ -69,14 +69,14 @@ impl Posts {
     /// Opens a session without a handshake.
     #[must_use]
     pub fn open(server: &Server) -> Self {
-        Self::try_open(server, None).expect("no room for a session")
+        Self::try_open(server, None).expect("the limit of sessions is reached")
     }
 
-    /// Opens a session for this principal, without a handshake. Its calls act for the principal, too.
+    /// Opens a session for this principal, without a handshake. Its calls also act for the principal.
     ///
     /// # Errors
     ///
-    /// The session's, at the limit of sessions.
+    /// If the limit of sessions is reached.
     pub fn try_open(server: &Server, principal: Option<Principal>) -> Result<Self, OpenError> {
         let opening = server.backend.opening(principal.clone(), None);
         let (session, id) = SessionActor::open(opening)?;
@@ -90,15 +90,15 @@ impl Posts {
         self.sessions.get(&self.id, principal).is_some()
     }
 
-    /// Opens a session and does the handshake at this revision; the client declares form and URL elicitation, sampling and
-    /// roots.
+    /// Opens a session and does the handshake at this revision. The client declares form and URL elicitation, sampling
+    /// with tools, and roots.
     pub async fn connect(server: &Server, revision: &str) -> Self {
         let posts = Self::open(server);
         posts.initialize(revision).await;
         posts
     }
 
-    /// Does the handshake, as [`connect`](Self::connect).
+    /// Does the handshake, as [`connect`](Self::connect) does.
     pub async fn initialize(&self, revision: &str) {
         let capabilities =
             json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} });
@@ -116,19 +116,19 @@ impl Posts {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }), Accepts::Both)
     }
 
-    /// Sends `tools/call` that wants progress under its own id.
+    /// Sends `tools/call` with its own id as the progress token.
     pub fn call(&self, id: impl Into<Value>, tool: &str, arguments: Value) -> PendingAnswer {
         let id: Value = id.into();
         let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": id } });
         self.request(id, "tools/call", params)
     }
 
-    /// Sends a request from a client that can read only this. Panics on one that names its version in `_meta`.
+    /// Sends a request from a client that accepts these responses. Panics if the request states its version in `_meta`.
     pub fn send(&self, message: &Value, accepts: Accepts) -> PendingAnswer {
         let (send, head) = oneshot::channel();
         match self.read(message) {
             Incoming::Request(request) if RequestMeta::of(&request.params).is_some() => panic!(
-                "{message} names its version, so it belongs to no session: use `Pipe::open`, or `actix_web::test`"
+                "{message} states its version, so it has no session: use `Pipe::open` or `actix_web::test`"
             ),
             Incoming::Request(request) => {
                 let reply_to = ReplyTo::Http(HttpReply { head: send, accepts });
@@ -137,7 +137,7 @@ impl Posts {
                     TransportContext { principal: self.principal.clone(), ..TransportContext::default() };
                 serve_request(session, router, sessions, request, reply_to, context);
             }
-            Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is no request"),
+            Incoming::Notification(_) | Incoming::Response(_) => panic!("{message} is not a request"),
         }
         PendingAnswer { head }
     }
@@ -146,7 +146,7 @@ impl Posts {
     pub fn notify(&self, method: &str, params: Value) {
         match self.read(&json!({ "jsonrpc": "2.0", "method": method, "params": params })) {
             Incoming::Notification(notification) => self.session.do_send(Notified { notification }),
-            Incoming::Request(_) | Incoming::Response(_) => panic!("{method} is no notification"),
+            Incoming::Request(_) | Incoming::Response(_) => panic!("{method} is not a notification"),
         }
     }
 
@@ -156,32 +156,32 @@ impl Posts {
         self.notify("notifications/cancelled", json!({ "requestId": id }));
     }
 
-    /// Answers a request of the server.
+    /// Answers a server-initiated request.
     pub fn answer(&self, id: &Value, result: Value) {
         match self.read(&json!({ "jsonrpc": "2.0", "id": id, "result": result })) {
             Incoming::Response(response) => self.session.do_send(Answered { response }),
-            Incoming::Request(_) | Incoming::Notification(_) => panic!("{result} is no answer"),
+            Incoming::Request(_) | Incoming::Notification(_) => panic!("{result} is not an answer"),
         }
     }
 
     /// Opens a standalone stream.
     pub async fn stream(&self) -> Stream {
-        self.try_stream().await.expect("too many streams")
+        self.try_stream().await.expect("the limit of streams is reached")
     }
 
-    /// Opens a standalone stream; `None` at the limit of streams.
+    /// Opens a standalone stream; `None` if the limit of streams is reached.
     pub async fn try_stream(&self) -> Option<Stream> {
         self.session.send(OpenStream).await.expect("the session has ended").ok().map(Stream)
     }
 
-    /// Comes back to a stream after this event; `None` if it cannot be served from there.
+    /// Resumes a stream after this event; `None` if it cannot be resumed there.
     pub async fn resume(&self, last: &str) -> Option<Stream> {
         let last: EventId = last.parse().ok()?;
         self.session.send(Resume { last }).await.expect("the session has ended").ok().map(Stream)
     }
 
-    /// Lets running calls end and admits no more; resolves when nothing is in flight. `input_closed` says that the client answers
-    /// nothing any more.
+    /// Lets running calls end and admits no new ones; resolves when nothing is in flight. Set `input_closed` if the
+    /// client can no longer answer.
     pub async fn drain(&self, input_closed: bool) {
         let (done, drained) = oneshot::channel();
         self.session.do_send(Drain { done, input_closed });
@@ -193,7 +193,7 @@ impl Posts {
         self.session.do_send(Close);
     }
 
-    /// Whether the session lives.
+    /// Whether the session is alive.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.session.connected()
@@ -202,26 +202,26 @@ impl Posts {
     fn read(&self, message: &Value) -> Incoming {
         match read(Bytes::from(message.to_string()), self.router.limits()) {
             Ok(Payload::One(incoming)) => incoming,
-            other => panic!("{message} is no message: {other:?}"),
+            other => panic!("{message} is not a message: {other:?}"),
         }
     }
 }
 
 #[expect(clippy::missing_panics_doc, reason = "in a test a panic is the failure, as `Posts` says")]
 impl PendingAnswer {
-    /// The head; `None` if the session has gone without one.
+    /// The head of the response; `None` if the session ended without one.
     pub async fn head(self) -> Option<ResponseHead> {
         self.head.await.ok()
     }
 
-    /// Waits for a single answer: what it is, and its message.
+    /// Waits for a single answer: its disposition and its message.
     pub async fn json(self) -> (Disposition, Value) {
         match self.head().await {
             Some(ResponseHead::Json { json, disposition }) => (
                 disposition,
-                serde_json::from_slice(&json).unwrap_or_else(|error| panic!("no JSON: {error}")),
+                serde_json::from_slice(&json).unwrap_or_else(|error| panic!("not JSON: {error}")),
             ),
-            other => panic!("a single answer was expected, not {other:?}"),
+            other => panic!("expected a single answer, got {other:?}"),
         }
     }
 
@@ -229,7 +229,7 @@ impl PendingAnswer {
     pub async fn stream(self) -> Stream {
         match self.head().await {
             Some(ResponseHead::Events(events)) => Stream(events),
-            other => panic!("a stream was expected, not {other:?}"),
+            other => panic!("expected a stream, got {other:?}"),
         }
     }
 }
@@ -244,20 +244,20 @@ impl Stream {
     pub async fn next(&mut self) -> Option<SseEvent> {
         let bytes = loop {
             let bytes = self.0.next().await?;
-            // a comment is no event, nor is a word of when to come back
+            // neither a comment nor a `retry` field is an event
             if !bytes.starts_with(b":") && !bytes.starts_with(b"retry:") {
                 break bytes;
             }
         };
         let text = std::str::from_utf8(&bytes).expect("events must be UTF-8");
-        assert!(text.ends_with("\n\n"), "an event must end: {text:?}");
+        assert!(text.ends_with("\n\n"), "an event must end with an empty line: {text:?}");
         let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
         let data = field("data:").expect("an event must have data");
         let message = match data {
             "" => Value::Null,
-            // C93
-            _ if field("event:") != Some("message") => panic!("an event without its name: {text:?}"),
-            data => serde_json::from_str(data).unwrap_or_else(|error| panic!("no JSON: {data:?}: {error}")),
+            // every event with a message must be named `message`
+            _ if field("event:") != Some("message") => panic!("an event must be named `message`: {text:?}"),
+            data => serde_json::from_str(data).unwrap_or_else(|error| panic!("not JSON: {data:?}: {error}")),
         };
         Some(SseEvent { id: field("id:").map(str::to_owned), message })
     }
@@ -272,7 +272,7 @@ impl Stream {
         }
     }
 
-    /// All messages to the end of the stream.
+    /// All messages until the end of the stream.
     pub async fn rest(mut self) -> Vec<Value> {
         let mut all = Vec::new();
         while let Some(message) = self.message().await {
@@ -281,11 +281,11 @@ impl Stream {
         all
     }
 
-    /// Asserts that nothing comes while the server has nothing left to do but wait, nor in the 60 ms after that: change notices
-    /// are held back for 50 ms by default. The clock must be paused.
+    /// Asserts that no event arrives until the server only waits, nor in the 60 ms after that: change notifications are
+    /// held back for 50 ms by default. The clock must be paused.
     pub async fn silence(&mut self) {
         if let Ok(event) = tokio::time::timeout(QUIET, self.next()).await {
-            panic!("nothing was expected, but {event:?} came");
+            panic!("expected no event, got {event:?}");
         }
     }
 }

@@ -20,21 +20,21 @@ use crate::Server;
 ///
 /// | line | what happens |
 /// | --- | --- |
-/// | `> METHOD {members}` | a message of this method: `id` is the message's, all other members are its `params` |
-/// | `> initialize REVISION {capabilities}` | the whole handshake; the capabilities may be left out |
-/// | `> {..}`, or anything else | the line as it is |
-/// | `> eof` | the client closes its end |
-/// | `< {..}` | the next message is this; members that are not named may be there too, see [`contains`] |
-/// | `< nothing` | nothing comes, on any connection |
-/// | `< eof` | the server ends the connection, and returns no error |
-/// | `= 500ms` | time passes |
+/// | `> METHOD {members}` | sends a message of this method: `id` is its id, all other members are its `params` |
+/// | `> initialize REVISION {capabilities}` | does the whole handshake; the capabilities are optional |
+/// | `> {..}`, or anything else | sends the line as it is |
+/// | `> eof` | closes the client's end |
+/// | `< {..}` | expects this as the next message, which may have further members; see [`contains`] |
+/// | `< nothing` | expects no message on any connection |
+/// | `< eof` | expects the server to end the connection without an error |
+/// | `= 500ms` | lets this time pass |
 ///
-/// `as NAME` at the end of a `>` line and `NAME` at the start of a `<` line name the connection, each with a session of its
-/// own; without one it is `a`.
+/// `as NAME` at the end of a `>` line and `NAME` at the start of a `<` line name the connection; each has its own
+/// session. The default name is `a`.
 ///
 /// # Panics
 ///
-/// With the number of the first line that does not hold.
+/// With the number of the first line that fails.
 pub async fn script(server: &Server, text: &str) {
     let mut player = Player { server, pipes: BTreeMap::new() };
     for (number, line) in text.lines().enumerate() {
@@ -43,7 +43,7 @@ pub async fn script(server: &Server, text: &str) {
             continue;
         }
         if let Err(error) = player.play(line).await {
-            panic!("line {}: {line}\n{error}\n\nof the script\n{text}", number + 1);
+            panic!("line {}: {line}\n{error}\n\nin the script\n{text}", number + 1);
         }
     }
 }
@@ -68,7 +68,7 @@ impl Player<'_> {
                 tokio::time::sleep(duration(rest)?).await;
                 Ok(())
             }
-            _ => Err("a line starts with `> `, `< `, `= ` or `#`".to_owned()),
+            _ => Err("a line must start with `> `, `< `, `= ` or `#`".to_owned()),
         }
     }
 
@@ -107,13 +107,13 @@ impl Player<'_> {
         let pipe = self.pipes.get_mut(name).ok_or_else(|| format!("there is no connection {name}"))?;
         if what == "eof" {
             if let Some(message) = pipe.try_next().await {
-                return Err(format!("{message} came before the end"));
+                return Err(format!("expected the end, got {message}"));
             }
             return pipe.ended().await.map_err(|error| format!("the server returned {error}"));
         }
         let expected: Value = serde_json::from_str(what).map_err(|error| error.to_string())?;
         let actual = tokio::time::timeout(Duration::from_secs(86_400), pipe.try_next()).await;
-        let actual = actual.map_err(|_| "nothing came in a day")?.ok_or("the server has ended")?;
+        let actual = actual.map_err(|_| "no message arrived in a day")?.ok_or("the server has ended")?;
         contains(&actual, &expected).map_err(|error| format!("{error}\nin {actual}"))
     }
 }
@@ -147,6 +147,6 @@ fn duration(text: &str) -> Result<Duration, String> {
     } else if let Some(seconds) = number("s") {
         Ok(Duration::from_secs(seconds))
     } else {
-        Err(format!("{text} is no duration"))
+        Err(format!("{text} is not a duration"))
     }
 }

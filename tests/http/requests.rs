@@ -221,7 +221,10 @@ async fn batches_are_served_at_2025_03_26_only() {
     for revision in ["2024-11-05", "2025-06-18", "2025-11-25"] {
         let client = Client::open(&served, revision).await;
         let no_id = if revision == "2025-11-25" { json!("$absent") } else { Value::Null };
-        Refusal::new(400, -32600, "single message").of(no_id).check(client.post(&two).await, revision).await;
+        Refusal::new(400, -32600, "must not be a batch")
+            .of(no_id)
+            .check(client.post(&two).await, revision)
+            .await;
     }
     let client = Client::open(&served, "2025-03-26").await;
     let answers = client.post(&two).await.expect(200).await.json().await;

@@ -172,7 +172,7 @@ async fn a_version_header_that_is_not_served_is_400_on_every_method() {
     client.send(&list.clone().without("MCP-Protocol-Version")).await.expect(200).await;
     let batch =
         client.request(&json!([message(1, "ping", json!({}))])).set("MCP-Protocol-Version", "2025-03-26");
-    Refusal::new(400, -32600, "single message").check(client.send(&batch).await, "a batch").await;
+    Refusal::new(400, -32600, "must not be a batch").check(client.send(&batch).await, "a batch").await;
     client.send(&list.set("MCP-Protocol-Version", "2024-11-05")).await.expect(200).await;
     client.send(&delete.without("MCP-Protocol-Version")).await.expect(204).await;
 }

@@ -252,7 +252,7 @@ async fn a_session_that_a_shutdown_overtakes_before_its_initialize_does_not_open
 }
 
 #[actix_web::test]
-#[should_panic(expected = "names its version, so it belongs to no session: use `Pipe::open`")]
+#[should_panic(expected = "states its version, so it has no session: use `Pipe::open`")]
 async fn a_client_of_one_session_says_that_a_request_which_names_its_version_is_not_for_it() {
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
     drop(Posts::open(&server().0).request(1, "tools/list", json!({ "_meta": meta })));

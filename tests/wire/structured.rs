@@ -80,7 +80,7 @@ async fn output_schemas(pipe: &mut Pipe) -> Vec<(String, Option<Value>)> {
 #[actix_web::test]
 async fn a_result_conforms_to_its_schema_or_is_an_error_of_the_servers() {
     paused();
-    let unusable = "the tool gave a result that does not have the form it declares";
+    let unusable = "the tool's result does not match its output schema";
     for (revision, structured) in REVISIONS {
         let mut pipe = Pipe::connect(&server(), revision).await;
         let content = if structured { json!({ "v": 1 }) } else { json!("$absent") };

@@ -1,4 +1,4 @@
-//! What the transports serve: a router, its sessions, and the limits of both.
+//! The server as the transports see it: a router, its sessions, and the limits of both.
 
 use std::{io, sync::Arc};
 
@@ -10,21 +10,21 @@ use actix_mcp_session::{
 
 use crate::streamable_http::HttpOptions;
 
-/// What the transports serve. Clones are the same.
+/// The server that the transports serve. Clones are the same server.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    /// What the server offers.
+    /// The server's tools, prompts and resources.
     pub router: Arc<Router>,
     /// The server's sessions.
     pub sessions: Sessions,
-    /// What one session may take.
+    /// The limits of one session.
     pub limits: Arc<SessionLimits>,
-    /// What is particular to Streamable HTTP.
+    /// The options of Streamable HTTP.
     pub http: Arc<HttpOptions>,
 }
 
 impl Backend {
-    /// What a session of this principal is made of; the pipe is for one over a byte stream.
+    /// Checks for `web::Data` that handlers need and the server does not have, on a transport without an `App`.
     #[must_use]
     pub fn opening(&self, principal: Option<Principal>, pipe: Option<Sink>) -> Opening {
         let (router, sessions, limits) = (self.router.clone(), self.sessions.clone(), self.limits.clone());
@@ -41,7 +41,7 @@ impl Backend {
         let list = list.collect::<Vec<_>>().join(", ");
         Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("{list}: give it with `ServerBuilder::data`"),
+            format!("{list}: provide it with `ServerBuilder::data`"),
         ))
     }
 }

@@ -1,8 +1,8 @@
 //! The transports of actix-mcp.
 //!
+//! - `backend`: the server as they see it
 //! - `stdio`: one client over any byte stream
 //! - `streamable_http`: many clients, as a scope of any actix-web `App`
-//! - `backend`: what they serve
 
 mod backend;
 mod stdio;

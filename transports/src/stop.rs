@@ -1,15 +1,15 @@
-//! The signals that stop this process: the first one asks it to, a second one does not wait.
+//! The signals that stop this process: the first one shuts it down, a second one ends it at once.
 
 use std::{future::Future, io, process, thread};
 
-/// What a process that is ended by a signal returns to a shell, less the signal's number.
+/// The exit status that a shell shows for a process ended by a signal, minus the signal's number.
 #[cfg(unix)]
 const BY_A_SIGNAL: i32 = 128;
 
 /// Resolves at the first SIGTERM, SIGINT or SIGHUP. From then on, the next SIGTERM or SIGINT ends the process at once.
 ///
-/// A process that was started with SIGHUP ignored, as `nohup` does it, goes on ignoring it (on Linux, where it can be
-/// asked).
+/// A process that was started with SIGHUP ignored, as by `nohup`, keeps ignoring it (on Linux, where this can be found
+/// out).
 #[cfg(unix)]
 pub(crate) fn signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -28,7 +28,7 @@ pub(crate) fn signal() -> io::Result<impl Future<Output = ()>> {
             _ = int.recv() => {}
             () = hung_up => {}
         }
-        // a second SIGHUP says nothing new: a supervisor may send one right after SIGTERM
+        // a second SIGHUP is ignored: a supervisor may send one right after SIGTERM
         end_at(async move {
             let signal = tokio::select! {
                 _ = term.recv() => SignalKind::terminate(),
@@ -56,19 +56,19 @@ pub(crate) fn signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ends the process with the status that the future gives. It has a thread of its own: whatever keeps the others busy is
-/// what the second signal is for.
+/// Ends the process with the status that the future returns. It has its own thread: the second signal is for the case
+/// that the others are busy.
 fn end_at(status: impl Future<Output = i32> + Send + 'static) {
     let end = move || match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
             let status = runtime.block_on(status);
-            log::warn!("a second signal: ending at once");
+            log::warn!("received a second signal: ending at once");
             process::exit(status);
         }
-        Err(error) => log::error!("a second signal cannot be waited for: {error}"),
+        Err(error) => log::error!("cannot wait for a second signal: {error}"),
     };
     if let Err(error) = thread::Builder::new().name("mcp-stop".to_owned()).spawn(end) {
-        log::error!("a second signal cannot be waited for: {error}");
+        log::error!("cannot wait for a second signal: {error}");
     }
 }
 

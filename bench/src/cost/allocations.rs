@@ -1,4 +1,4 @@
-//! Allocations and bytes a call, counted by the server's own allocator.
+//! Allocations and bytes per call, counted by the server's own allocator.
 
 use anyhow::Context;
 use tokio::{
@@ -9,11 +9,11 @@ use tokio::{
 use super::{Cost, Mode, drive::Drive};
 use crate::server::Program;
 
-/// Before anything is counted: caches fill, tables and buffers reach their size.
+/// The warm-up before counting: caches fill, tables and buffers reach their size.
 const WARM: u64 = 300; // units
-/// What is counted at a time.
+/// The size of one window.
 const WINDOW: u64 = 100; // units
-/// The median of these is what counts: a window may hold a beat of actix's clock, or the end of the call before it.
+/// The result is the median of these, since a window may include a tick of actix's clock or the end of an earlier call.
 const WINDOWS: usize = 15;
 
 /// Counts one mode of one server: `limit` or `ours` of the program `counted`.
@@ -36,14 +36,14 @@ pub(crate) async fn allocations(mode: Mode, mut program: Program) -> anyhow::Res
     let median = |of: fn(&(u64, u64)) -> u64| {
         let mut counts = windows.iter().map(of).collect::<Vec<_>>();
         counts.sort_unstable();
-        counts.get(counts.len() / 2).map(|count| *count as f64 / units).context("no window")
+        counts.get(counts.len() / 2).map(|count| *count as f64 / units).context("no window was counted")
     };
     let (allocations, bytes) = (median(|window| window.0)?, median(|window| window.1)?);
-    // where a random id falls in a table is worth a hundredth
+    // the position of a random id in a table makes a difference of about a hundredth
     Ok(Cost { allocations: (allocations * 10.0).round() / 10.0, bytes: bytes.round() })
 }
 
-/// How many allocations there were so far, and of how many bytes.
+/// The number of allocations so far, and their bytes.
 async fn counts(meter: &mut TcpStream) -> anyhow::Result<(u64, u64)> {
     meter.write_all(b"?").await?;
     Ok((meter.read_u64().await?, meter.read_u64().await?))

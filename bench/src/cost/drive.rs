@@ -16,12 +16,12 @@ use crate::{
 /// Progress notifications of one call.
 pub(super) const NOTIFICATIONS: u64 = 100;
 
-/// All ids have as many digits, so that each call has as many bytes.
+/// All ids have the same number of digits, so that all calls have the same size.
 const FIRST_ID: u64 = 1_000_000;
 
 const TEXT: &str = "xxxxxxxxxxxxxxxxxxxxxxxx";
 
-/// A client and its server, which ends with it.
+/// A client and the server that it started.
 pub(super) struct Drive {
     mode: Mode,
     way: Way,
@@ -52,7 +52,7 @@ impl Drive {
         Ok(Self { mode, way, id: FIRST_ID, request: String::new(), body: Vec::new() })
     }
 
-    /// So many steps.
+    /// Runs this many steps.
     pub(super) async fn steps(&mut self, steps: u64) -> anyhow::Result<()> {
         for _ in 0..steps {
             self.step().await?;
@@ -95,7 +95,7 @@ impl Drive {
         self.check()
     }
 
-    /// Looks at the last message of the body.
+    /// Checks the last message of the body.
     fn check(&self) -> anyhow::Result<()> {
         let json = match self.mode {
             Mode::Progress => {
@@ -115,7 +115,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Ends the server as an operator would, and waits for it. What it wrote to standard error, where that was kept.
+    /// Ends the server as an operator would, and waits for it. Returns its stderr, if that was captured.
     pub(super) async fn end(self) -> anyhow::Result<String> {
         let child = match self.way {
             Way::Stdio { child, input, .. } => {

@@ -1,30 +1,30 @@
-//! The committed figures: what a unit of each mode may need. A commit that raises one says why.
+//! The committed figures: upper bounds on the cost of one unit of each mode. A commit that raises one says why.
 
 use anyhow::{Context, bail, ensure};
 
 use super::{Cost, Mode};
 
-/// `mode allocations bytes` a line.
+/// One `mode allocations bytes` per line.
 const FIGURES: &str = include_str!("../../cost.txt");
 
-/// Whether a mode needs no more than its committed figure.
+/// Checks that a mode costs no more than its committed figure.
 ///
 /// # Errors
 ///
-/// Names what is more than committed.
+/// Names the count that exceeds its figure.
 pub(crate) fn check(mode: Mode, cost: Cost) -> anyhow::Result<()> {
     hold(cost, figure(FIGURES, mode)?)
-        .with_context(|| format!("{} is over its figure in bench/cost.txt", mode.name()))
+        .with_context(|| format!("{} exceeds its figure in bench/cost.txt", mode.name()))
 }
 
 fn hold(cost: Cost, figure: Cost) -> anyhow::Result<()> {
     let Cost { allocations, bytes } = cost;
     ensure!(
         allocations <= figure.allocations,
-        "{allocations} allocations, committed are {}",
+        "{allocations} allocations, at most {} are allowed",
         figure.allocations
     );
-    ensure!(bytes <= figure.bytes, "{bytes} bytes, committed are {}", figure.bytes);
+    ensure!(bytes <= figure.bytes, "{bytes} bytes, at most {} are allowed", figure.bytes);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
-//! What one call costs exactly: allocations, and instructions.
+//! The exact cost of one call: allocations and instructions.
 //!
-//! Nothing here is timed. One call is made after another on one connection, so that the counts are the same in every run.
+//! Nothing here is timed. Calls run one after another on one connection, so that the counts are the same in every run.
 
 mod allocations;
 mod drive;
@@ -9,14 +9,14 @@ mod instructions;
 
 pub(crate) use self::{allocations::allocations, figures::check, instructions::instructions};
 
-/// What is called.
+/// The kind of call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// `echo` in a session.
     Session,
     /// `echo` at revision 2026-07-28.
     Stateless,
-    /// A session is opened, used for one call of `echo`, and deleted.
+    /// Opens a session, calls `echo` once, and deletes the session.
     Churn,
     /// One progress notification, of many in a call.
     Progress,
@@ -38,7 +38,7 @@ impl Mode {
         }
     }
 
-    /// How many units one step of the drive is worth.
+    /// The number of units in one step of the drive.
     fn units(self) -> u64 {
         match self {
             Self::Progress => drive::NOTIFICATIONS,
@@ -47,7 +47,7 @@ impl Mode {
     }
 }
 
-/// What one unit needs.
+/// The cost of one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cost {
     pub(crate) allocations: f64,

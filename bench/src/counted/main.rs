@@ -1,7 +1,7 @@
 //! The limit and ours with a counting allocator, for `actix-mcp-bench --allocations`.
 //!
-//! A thread beside the server answers each byte that it reads from the meter's connection with the counts so far. It
-//! allocates nothing while it does, and the server does not know of it.
+//! A separate thread answers each byte that it reads from the meter's connection with the counts so far. It does not
+//! allocate, and the server does not know about it.
 
 #[path = "../limit/http.rs"]
 mod http;
@@ -49,7 +49,7 @@ fn usage() -> io::Result<ExitCode> {
     Ok(ExitCode::from(2))
 }
 
-/// Tells how many allocations there were, and of how many bytes, as often as it is asked.
+/// Sends the number of allocations so far and their bytes, each time a byte arrives.
 fn answer(mut meter: TcpStream) -> io::Result<()> {
     let mut ask = [0];
     loop {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use actix_mcp::prelude::*;
 use actix_web::rt::System;
 
-/// Gives the text back.
+/// Returns the text.
 #[tool]
 async fn echo(text: String) -> String {
     text
@@ -15,7 +15,7 @@ async fn echo(text: String) -> String {
 #[tool]
 async fn progress(n: u32, text: String, progress: Progress) -> &'static str {
     for step in 1..=n {
-        // a report is refused only where progress does not increase
+        // a report is refused only if progress does not increase
         progress.report(step).total(n).message(&text).await.ok();
     }
     "done"
@@ -25,7 +25,7 @@ fn server() -> Server {
     Server::builder("counted", "0").tool(echo).tool(progress).build()
 }
 
-/// Serves on one worker, and says where.
+/// Serves on one worker, and prints its URL.
 pub(crate) fn serve(address: &str) -> io::Result<()> {
     System::new().block_on(async {
         let server = server();

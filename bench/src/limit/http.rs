@@ -18,7 +18,7 @@ use futures_util::{
 
 use crate::message::{Message, acknowledged, event, opened, progress_event, result, result_alone};
 
-/// Serves until it is killed, and says where.
+/// Prints its URLs, and serves until it is killed.
 pub(crate) fn serve(address: &str) -> io::Result<()> {
     System::new().block_on(async {
         let routes = || {
@@ -42,7 +42,7 @@ async fn post(body: Bytes) -> HttpResponse {
     let Some(id) = message.id else { return HttpResponse::Accepted().finish() };
     let mut response = HttpResponse::Ok();
     if message.method == "initialize" {
-        // there is no table of sessions: this is one for all
+        // there is no table of sessions: all clients get the same id
         response.insert_header(("Mcp-Session-Id", "00000000000000000000000000000000"));
         return response.content_type("application/json").body(opened(id.get()));
     }
@@ -68,7 +68,7 @@ async fn get() -> HttpResponse {
     quiet(Bytes::from_static(b":\n\n"))
 }
 
-/// A stream on which nothing happens after this.
+/// An idle stream after this first event.
 fn quiet(first: Bytes) -> HttpResponse {
     events(once(async { first }).chain(pending()))
 }

@@ -1,7 +1,7 @@
 //! The limit: the least that a server on actix-web can do for the same messages.
 //!
-//! It parses the same bodies, looks at the same members and writes answers of the same size, and does nothing else: no
-//! sessions, no checks, no handlers. Nobody can be faster on this stack; how near one comes is what the benchmark shows.
+//! It parses the same bodies, reads the same members and writes answers of the same size, and does nothing else: no
+//! sessions, no checks, no handlers. No server on this stack can be faster; the benchmark shows how close we get.
 
 mod http;
 mod message;

@@ -1,4 +1,4 @@
-//! What the limit reads of a message, in one scan and without a copy, and what it writes.
+//! The members of a message that the limit reads, in one scan and without a copy, and the messages that it writes.
 
 use std::{borrow::Cow, io::Write};
 
@@ -45,14 +45,14 @@ impl Message<'_> {
         self.arguments().and_then(|arguments| arguments.text.as_deref()).unwrap_or_default()
     }
 
-    /// How many notifications a call of `progress` wants, and under which token.
+    /// The number of notifications that a call of `progress` requests, and its progress token.
     pub(crate) fn progress(&self) -> Option<(u64, &str)> {
         let params = self.params.as_ref().filter(|params| params.name.as_deref() == Some("progress"))?;
         let token = params.meta.as_ref().and_then(|meta| meta.token).map_or("null", RawValue::get);
         Some((self.arguments().and_then(|arguments| arguments.n).unwrap_or(0), token))
     }
 
-    /// Whether it speaks for itself, and its result as well.
+    /// Whether it is self-contained, so that its result must be too.
     pub(crate) fn is_alone(&self) -> bool {
         let meta = self.params.as_ref().and_then(|params| params.meta.as_ref());
         meta.is_some_and(|meta| meta.version.is_some())
@@ -70,7 +70,7 @@ pub(crate) fn opened(id: &str) -> String {
     )
 }
 
-/// What a result says of itself where there is no session.
+/// The additional members of a result without a session.
 const ALONE: &str = r#""resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"limit","version":"0"}},"#;
 
 /// The answer to a call.
@@ -78,7 +78,7 @@ pub(crate) fn result(id: &str, text: &str) -> Vec<u8> {
     result_with("", id, text)
 }
 
-/// The answer to a call that speaks for itself.
+/// The answer to a self-contained call.
 pub(crate) fn result_alone(id: &str, text: &str) -> Vec<u8> {
     result_with(ALONE, id, text)
 }
@@ -90,7 +90,7 @@ fn result_with(head: &str, id: &str, text: &str) -> Vec<u8> {
     json.extend_from_slice(br#","result":{"#);
     json.extend_from_slice(head.as_bytes());
     json.extend_from_slice(br#""content":[{"type":"text","text":"#);
-    // a string is always JSON, and a vector takes it all
+    // a string always serializes, and writing to a vector never fails
     serde_json::to_writer(&mut json, text).ok();
     json.extend_from_slice(b"}]}}");
     json
@@ -106,7 +106,7 @@ pub(crate) fn acknowledged(id: &str) -> String {
 /// One notification as an event.
 pub(crate) fn progress_event(token: &str, step: u64, of: u64, text: &str) -> Vec<u8> {
     let mut event = Vec::with_capacity(160);
-    // a vector takes it all
+    // writing to a vector never fails
     write!(
         event,
         "data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{token},\"progress\":{step},\"total\":{of},\"message\":\"{text}\"}}}}\n\n"

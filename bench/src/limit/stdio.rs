@@ -1,4 +1,4 @@
-//! The limit over stdio: one thread, one line in, one line out, a write when no line is left.
+//! The limit over stdio: one thread, one line in, one line out, a write when no complete line is buffered.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 

@@ -1,4 +1,4 @@
-//! Calls of `echo`, one after the other on each connection: in sessions, or each for itself.
+//! Calls of `echo`, one after another on each connection, with or without sessions.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -10,14 +10,14 @@ use crate::{
     tally::Tally,
 };
 
-/// What the calls belong to.
+/// The sessions that the calls use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Belonging {
     /// A session for each connection.
     Sessions,
-    /// One session for all.
+    /// One session for all connections.
     OneSession,
-    /// Nothing: each speaks for itself.
+    /// None: each call is self-contained.
     Themselves,
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn run(
 }
 
 struct Calls {
-    /// `None` where there is none.
+    /// `None` without sessions.
     session: Option<String>,
     nth: usize,
     ids: (u64, u64),

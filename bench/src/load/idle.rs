@@ -1,4 +1,4 @@
-//! Streams on which nothing happens: the GET stream of a session, or a subscription.
+//! Idle streams: the GET stream of a session, or a subscription.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::{
     usage,
 };
 
-/// Opened first and closed again, so that what a server allocates once is not put down to streams.
+/// Opened and closed before measuring, so that one-time allocations of the server are not attributed to the streams.
 const WARM: usize = 50;
-/// So many are opened at a time.
+/// The number of streams opened concurrently.
 const OPENERS: usize = 16;
-/// What is let go of, and what arrives late, has so long.
+/// The time for the server to free memory, and for late messages to arrive.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// What is open.
+/// The kind of stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// A session and its GET stream.

@@ -1,4 +1,4 @@
-//! The loads: each drives one server for a while, checks all that comes back, and says what it cost.
+//! The loads: each drives one server for a while, checks every answer, and reports the cost.
 
 mod calls;
 mod churn;
@@ -26,21 +26,21 @@ use crate::{
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// Calls of `echo`, one after the other on each of so many connections, each with a session of its own.
+    /// Calls of `echo`, one after another on each of this many connections, each with its own session.
     Calls(usize),
     /// The same with all connections in one session.
     OneSession(usize),
-    /// The same without sessions: every call speaks for itself.
+    /// The same without sessions: every call is self-contained.
     Stateless(usize),
-    /// Sessions that are opened, used for one call, and deleted, on so many connections.
+    /// Sessions that are opened, used for one call, and deleted, on this many connections.
     Churn(usize),
-    /// So many calls at once that report progress 100 times each.
+    /// This many concurrent calls that report progress 100 times each.
     Progress(usize),
-    /// So many sessions with a GET stream on which nothing happens.
+    /// This many sessions with an idle GET stream.
     Idle(usize),
-    /// So many subscriptions on which nothing happens.
+    /// This many idle subscriptions.
     Listens(usize),
-    /// Calls of `echo` over stdio, so many at once.
+    /// Calls of `echo` over stdio, this many at once.
     Stdio(usize),
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Time {
     pub(crate) measured: Duration,
 }
 
-/// What one measurement gave.
+/// The result of one measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     /// Server CPU in microseconds for one call, cycle or notification; KiB for an idle stream.
@@ -61,7 +61,7 @@ pub(crate) struct Sample {
 }
 
 impl Load {
-    /// Runs it against a server that is started for it.
+    /// Starts a server and runs the load against it.
     pub(crate) async fn run(
         self,
         program: &Program,
@@ -98,15 +98,15 @@ impl Load {
     }
 }
 
-/// Keeps the load generator from sleeping. Waking a reader is charged to who writes, and the slower a server is, the more
-/// often it would find the generator asleep: what it costs would grow with what it costs.
+/// Keeps the load generator from sleeping. The kernel charges waking a reader to the writer, and a slower server would
+/// find the generator asleep more often, so its measured cost would grow further.
 async fn stay_awake() -> Infallible {
     loop {
         yield_now().await;
     }
 }
 
-/// A stretch of time in which what is done is counted.
+/// The measured time, in which units are counted.
 struct Measure {
     pid: u32,
     cpu: Duration,
@@ -119,7 +119,7 @@ impl Measure {
     }
 
     fn end(self, done: u64) -> anyhow::Result<Sample> {
-        anyhow::ensure!(done > 0, "nothing was done");
+        anyhow::ensure!(done > 0, "the server completed nothing in the measured time");
         let (wall, cpu) = (self.start.elapsed(), usage::cpu(self.pid)?.saturating_sub(self.cpu));
         let done = done as f64;
         Ok(Sample { cost: cpu.as_secs_f64() * 1e6 / done, rate: Some(done / wall.as_secs_f64()) })
@@ -136,7 +136,7 @@ async fn measure(pid: u32, time: Time, done: &Cell<u64>, stop: &Cell<bool>) -> a
     sample
 }
 
-/// Starts a client; what ends it early is counted as a failure.
+/// Starts a client; an error that ends it is counted as a failure.
 fn client(tally: &Rc<Tally>, run: impl Future<Output = anyhow::Result<()>> + 'static) -> JoinHandle<()> {
     let tally = tally.clone();
     spawn_local(async move {
@@ -146,7 +146,7 @@ fn client(tally: &Rc<Tally>, run: impl Future<Output = anyhow::Result<()>> + 'st
     })
 }
 
-/// Waits for all clients; one that panicked is a mistake of ours.
+/// Waits for all clients; a panic in one is a bug of the benchmark.
 async fn all(clients: Vec<JoinHandle<()>>) -> anyhow::Result<()> {
     for client in clients {
         client.await?;

@@ -1,4 +1,4 @@
-//! Calls that report progress; every notification is looked at.
+//! Calls that report progress; every notification is checked.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -49,7 +49,7 @@ pub(super) async fn run(
 struct Call {
     id: u64,
     text: String,
-    /// The last step that was seen.
+    /// The last step received.
     step: u64,
     answers: u64,
 }
@@ -70,7 +70,7 @@ impl Call {
             while let Some(end) = rest.windows(2).position(|end| end == b"\n\n") {
                 let data =
                     rest[..end].split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data: "));
-                // an event without data is one to come back with
+                // an event without data is a priming event
                 if let Some(data) = data.filter(|data| !data.is_empty()) {
                     self.message(data, tally, arrived)?;
                 }

@@ -1,4 +1,4 @@
-//! Calls of `echo` over stdio, so many at once.
+//! Concurrent calls of `echo` over stdio.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::{
     tally::{Tally, add},
 };
 
-/// An answer that does not come is lost after this long.
+/// An answer that has not arrived after this time is lost.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 pub(super) async fn run(
@@ -26,7 +26,7 @@ pub(super) async fn run(
     tally: &Rc<Tally>,
 ) -> anyhow::Result<Sample> {
     let mut child = program.stdio()?;
-    let pid = child.id().context("it has ended")?;
+    let pid = child.id().context("the server has ended")?;
     let input = child.stdin.take().context("no stdin")?;
     let output = BufReader::with_capacity(64 * 1024, child.stdout.take().context("no stdout")?);
     let mut pipe = Pipe { input, output, line: Vec::new() };
@@ -60,7 +60,7 @@ impl Pipe {
 
 struct Calls {
     next: u64,
-    /// The ids that wait for their answer; as few as the window is wide.
+    /// The ids waiting for their answers; at most the window size.
     open: Vec<u64>,
     window: usize,
 }
@@ -79,7 +79,7 @@ impl Calls {
             }
             pipe.input.write_all(lines.as_bytes()).await?;
             self.answer(pipe, tally).await?;
-            // what is here already, before the window is filled again
+            // read everything that has already arrived before refilling the window
             while !self.open.is_empty() && pipe.output.buffer().contains(&b'\n') {
                 self.answer(pipe, tally).await?;
             }

@@ -1,4 +1,4 @@
-//! What a handler can ask the client for: the user's input, a completion, the client's roots.
+//! What a handler can request from the client: the user's input, a completion, the client's roots.
 
 use std::{
     fmt,
@@ -29,36 +29,39 @@ use crate::{
     },
 };
 
-/// The client of this call.
+/// The client of this call, for questions to it.
 ///
-/// What it is asked goes on the call's own stream, and only its own answer to that very question comes back. A question
-/// ends with its call: one that outlives it gets `Gone`. `Send` and cheap to clone.
+/// A question goes to the call's own stream, and only the client's answer to that question completes it. A question
+/// ends with its call: if it outlives the call, it fails with `Gone`. `Send` and cheap to clone.
 ///
 /// # From 2026-07-28 on
 ///
-/// A server asks by its result there, and the client sends the request again with the answers. The handler is written as
-/// ever: a question that has no answer yet stays pending, **the handler is dropped, and runs again from its beginning** when
-/// the answers are here; then the same question is ready at once. So:
+/// There, the server asks in its result, and the client repeats the request with the answers. You write the handler as
+/// usual: a question without an answer stays pending, **the handler is dropped, and it runs again from its beginning**
+/// when the answers arrive; the same question is then ready at once. So:
 ///
-/// - What stands before a question is done once for each round. It must be safe to repeat; [`once`](Self::once) keeps the
-///   result of what is not.
-/// - Questions that are joined (`try_join`) are asked in one round. One whose future is dropped is not asked, and a handler
-///   that has a result does not wait for its questions. What else a handler waits for beside a question ends with the round.
-/// - On the wire the result is `"resultType":"input_required"` with the questions in `inputRequests`, each under a key, and
-///   `requestState`. The retry is the same request with the same headers, that `requestState` and `inputResponses`, which
-///   has an answer under each key: `{"action":"accept","content":{..}}` to a form. `examples/interview.rs` has lines of curl.
-/// - A question is known again by what it asks. One that reads differently each time (it names the hour) is asked for ever,
-///   which ends after 16 rounds with an error; give it a `.key(..)`.
-/// - Answers travel in `requestState`, sealed for this request, this principal and ten minutes
-///   ([`StateLimits`](crate::wire::seal::StateLimits)). A client can send one state twice. What may happen only once is the
-///   author's to see to.
-/// - A part of the handler that runs elsewhere (a task, an actor) may ask; it then gets `Gone`, as its call has ended, and
-///   the retry starts it anew.
-/// - Only tools, prompts and readers of resources can ask. In a completer every capability is unsupported.
-/// - A client that did not declare what a question needs is not asked: the question's result is `Unsupported`. If the handler
-///   then fails, with whatever error, the client gets the protocol's own error: -32021 with `data.requiredCapabilities`, over
-///   HTTP with status 400. A handler that looks at the error and has a result keeps it.
-/// - An answer that does not fit its form is refused before the handler sees it. Timeouts do not count.
+/// - Code before a question runs once in each round. It must be safe to repeat; if it is not, [`once`](Self::once)
+///   keeps its result.
+/// - Questions that are joined (`try_join`) are asked in one round. A question whose future is dropped is not asked,
+///   and a handler that has a result does not wait for its questions. Everything else that the handler is waiting for
+///   is dropped at the end of the round.
+/// - On the wire the result is `"resultType":"input_required"` with the questions in `inputRequests`, each under a key,
+///   and `requestState`. The retry is the same request with the same headers, that `requestState`, and `inputResponses`
+///   with an answer under each key, such as `{"action":"accept","content":{..}}` for a form. `examples/interview.rs`
+///   shows this with curl.
+/// - Questions are matched by content. One whose text changes every time (say, it contains the time) is asked again in
+///   each round, until the call fails after 16 rounds; give it a `.key(..)`.
+/// - Answers travel in `requestState`, which is sealed for this request and this principal and expires, by default
+///   after ten minutes ([`StateLimits`](crate::wire::seal::StateLimits)). A client can send the same state twice. If
+///   something may happen only once, your handler must ensure that.
+/// - A part of the handler that runs elsewhere (a task, an actor) may ask. It then gets `Gone`, since its call has
+///   ended, and the retry starts it again.
+/// - Only tools, prompts and resource readers can ask. In a completer, every capability is unsupported.
+/// - If the client did not declare a capability that a question needs, the question is not sent and fails with
+///   `Unsupported`. If the handler then fails, with any error, the client gets the protocol's error: -32021 with
+///   `data.requiredCapabilities`, over HTTP with status 400. If the handler returns a result instead, the client gets
+///   that.
+/// - An answer that does not match its form is refused before the handler sees it. Timeouts have no effect.
 #[derive(Clone)]
 pub struct Client(pub(crate) Asker);
 
@@ -67,10 +70,10 @@ impl Client {
         Self(Asker::new(call))
     }
 
-    /// NewQuestion the user to fill in a form; the form is `T`'s schema, the answer is checked against it and parsed.
+    /// Asks the user to fill in a form. The form is `T`'s schema; the answer is validated against it and parsed.
     ///
-    /// `T` is a flat struct of strings, numbers, booleans and enums without data; from 2025-11-25 on also of lists of such
-    /// enums. `()` asks for nothing but consent. Never for secrets: those go by [`elicit_url`](Self::elicit_url).
+    /// `T` is a flat struct of strings, numbers, booleans and enums without data; from 2025-11-25 on also of lists of
+    /// such enums. `()` asks only for consent. Do not ask for secrets: use [`elicit_url`](Self::elicit_url) for those.
     ///
     /// ```
     /// # mod actix_mcp { pub use actix_mcp_router::*; }
@@ -91,20 +94,21 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The question's result is an [`QuestionError`].
+    /// Awaiting the question fails with a [`QuestionError`] if there is no valid answer.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes the question back: the client is told.
+    /// Dropping the future withdraws the question; in a session, the client is notified.
     pub fn elicit<T: DeserializeOwned + JsonSchema>(&self, message: impl Into<String>) -> Elicit<T> {
         Elicit::derived(self.0.clone(), message.into())
     }
 
-    /// NewQuestion the user to fill in a form of this schema, sent as it is written.
+    /// Asks the user to fill in a form with this schema, which is sent as written, except that defaults are omitted for
+    /// revisions that lack them.
     ///
     /// # Errors
     ///
-    /// The question's result is an [`QuestionError`]; `Schema` names what no form can hold.
+    /// Awaiting the question fails with a [`QuestionError`]; `Malformed` names a property that a form cannot hold.
     pub fn elicit_with<T: DeserializeOwned>(
         &self,
         message: impl Into<String>,
@@ -113,23 +117,23 @@ impl Client {
         Elicit::written(self.0.clone(), message.into(), &schema)
     }
 
-    /// Sends the user to a URL, for what must not pass through the client: credentials, payments, consent of a third
-    /// party. Ready when the user has agreed to open it, which does not mean that they are done there.
+    /// Sends the user to a URL, for anything that must not pass through the client: credentials, payments, consent to a
+    /// third party. Ready when the user has agreed to open the URL, which does not mean that they have finished there.
     ///
     /// # Errors
     ///
-    /// The question's result is an [`QuestionError`]; `Unsupported` before 2025-11-25.
+    /// Awaiting the question fails with a [`QuestionError`]; always with `Unsupported` before 2025-11-25.
     // MCP 2025-11-25 client/elicitation, URL Mode Elicitation Requests
     pub fn elicit_url(&self, message: impl Into<String>, url: impl Into<String>) -> ElicitUrl {
         ElicitUrl::new(self.0.clone(), message.into(), url.into())
     }
 
-    /// Tells the client that what a URL elicitation led to is done. Does nothing from 2026-07-28 on, which has no such
-    /// notice.
+    /// Notifies the client that the user has finished at the URL of an elicitation. Does nothing from 2026-07-28 on,
+    /// which has no such notification.
     ///
     /// # Errors
     ///
-    /// `Unsupported` where the client has no URL elicitation, `Gone` when this call has ended.
+    /// `Unsupported` if the client has no URL elicitation, `Gone` if this call has ended.
     // MCP 2025-11-25 client/elicitation: MUST only send the notification to the client that initiated the request
     pub async fn elicitation_complete(&self, elicitation_id: &str) -> Result<(), QuestionError> {
         #[derive(Serialize)]
@@ -151,40 +155,41 @@ impl Client {
         Ok(())
     }
 
-    /// NewQuestion the client's model for a completion.
+    /// Asks the client's model for a completion.
     ///
     /// # Errors
     ///
-    /// The question's result is a [`QuestionError`](crate::call::question_error::QuestionError).
+    /// Awaiting the question fails with a [`QuestionError`] if there is no valid answer.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes the question back: the client is told.
+    /// Dropping the future withdraws the question; in a session, the client is notified.
     pub fn sample(&self, request: SamplingRequest) -> Sample {
         Sample::new(self.0.clone(), request)
     }
 
-    /// NewQuestion for the client's roots: the directories it wants the server to work in.
+    /// Asks for the client's roots: the directories it wants the server to work in.
     ///
     /// # Errors
     ///
-    /// The question's result is a [`QuestionError`](crate::call::question_error::QuestionError).
+    /// Awaiting the question fails with a [`QuestionError`] if there is no valid answer.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes the question back.
+    /// Dropping the future withdraws the question; in a session, the client is notified.
     pub fn roots(&self) -> Roots {
         Roots::new(self.0.clone())
     }
 
-    /// Takes a step that is not to be taken again, and gives its result. Where the handler is run again because it asked
-    /// something after the step, the result comes out of `requestState` and the step is not taken.
+    /// Runs a step that must not be repeated, and returns its result. If the handler runs again because it asked a
+    /// question after the step, the result comes from `requestState` and the step is skipped.
     ///
-    /// `key` names the step: two of one name are one step. The result is sealed, and travels with the client until the call
-    /// is done; it counts against [`StateLimits::sent`](crate::wire::seal::StateLimits::sent). A step that fails is not kept, nor is
-    /// one that is interrupted by a question beside it. In a session the step is simply taken.
+    /// `key` names the step: two steps with the same key are one step. The result is sealed, and travels with the
+    /// client until the call is done; it counts towards [`StateLimits::sent`](crate::wire::seal::StateLimits::sent).
+    /// The result is not kept if the step fails or if a concurrent question interrupts it. In a session the step simply
+    /// runs.
     ///
-    /// This is no protection against a client that sends one retry twice: where something may happen once only, see to that
+    /// This does not protect against a client that sends a retry twice: if something may happen only once, enforce that
     /// where it happens.
     ///
     /// ```
@@ -212,12 +217,12 @@ impl Client {
         Ok(result)
     }
 
-    /// Fails unless the client can be asked for this, so that a call without it ends before it begins.
+    /// Fails unless the client supports this capability. Call it first, so that a call that needs it fails early.
     ///
     /// # Errors
     ///
-    /// An error of the protocol, so return it as an [`McpError`]: -32021 with `data.requiredCapabilities` from 2026-07-28 on;
-    /// -32600 with the same `data` before, where that code is not defined.
+    /// A protocol error, so return it as an [`McpError`]: -32021 with `data.requiredCapabilities` from 2026-07-28 on;
+    /// before, where that code is not defined, -32600 with the same `data`.
     // MCP 2026-07-28 basic, Error Codes
     pub fn require(&self, capability: ClientCapability) -> Result<(), McpError> {
         self.0.require(&[capability]).map_err(|_| missing_capabilities(&[capability]))
@@ -229,7 +234,8 @@ impl Client {
         self.0.supports(capability)
     }
 
-    /// Closes this call's stream so that the client polls for the rest. Does nothing over stdio and before 2025-11-25.
+    /// Closes this call's stream so that the client polls for the rest. Only over HTTP in a session of 2025-11-25;
+    /// otherwise does nothing.
     pub fn close_stream(&self) {
         self.0.link.close_stream();
     }

@@ -1,4 +1,4 @@
-//! OpenQuestion by the result: a handler that gives back what it wants to know, instead of awaiting it.
+//! Asking by the result: a handler that returns its questions instead of awaiting them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,11 +23,11 @@ use crate::{
     },
 };
 
-/// What a handler wants to know before it can answer: a result of its own, written by hand.
+/// Questions that a handler returns in place of a result.
 ///
-/// The handler is called again with the answers, which it takes from [`InputResponses`](super::InputResponses) by their
-/// keys. The same handler serves both eras: in a session, the client is asked these questions at once, and the handler is
-/// called again when all are answered.
+/// The handler is called again with the answers, which it takes from
+/// [`InputResponses`](crate::ask::responses::InputResponses) by key. The same handler serves both eras: in a session,
+/// the client is sent these questions at once, and the handler is called again when all are answered.
 ///
 /// Most handlers are simpler with [`Client`](crate::ask::client::Client), which does this behind an `await`.
 ///
@@ -62,20 +62,21 @@ enum Request {
 }
 
 impl InputRequired {
-    /// NewQuestion nothing yet. If it stays so, the client comes back at once, with the state alone.
+    /// No questions yet. If none are added, the client repeats the request at once, with only the state.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// NewQuestion the user to fill in a form, as [`Client::elicit`](crate::ask::client::Client::elicit) does. A question with a key that
-    /// is there already takes its place.
+    /// Asks the user to fill in a form, like [`Client::elicit`](crate::ask::client::Client::elicit). A question
+    /// replaces an earlier one with the same key.
     #[must_use]
     pub fn elicit<T: JsonSchema>(self, key: impl Into<String>, message: impl Into<String>) -> Self {
         self.request(key, Request::Form { message: message.into(), schema: Source::derived::<T>() })
     }
 
-    /// The same with a schema that is sent as it is written.
+    /// Asks the user to fill in a form with this schema, like
+    /// [`Client::elicit_with`](crate::ask::client::Client::elicit_with).
     #[must_use]
     pub fn elicit_with(
         self,
@@ -86,7 +87,7 @@ impl InputRequired {
         self.request(key, Request::Form { message: message.into(), schema: Source::written(&schema) })
     }
 
-    /// Sends the user to a URL, as [`Client::elicit_url`](crate::ask::client::Client::elicit_url) does.
+    /// Sends the user to a URL, like [`Client::elicit_url`](crate::ask::client::Client::elicit_url).
     #[must_use]
     pub fn elicit_url(
         self,
@@ -97,20 +98,21 @@ impl InputRequired {
         self.request(key, Request::Url { message: message.into(), url: url.into() })
     }
 
-    /// NewQuestion the client's model, as [`Client::sample`](crate::ask::client::Client::sample) does.
+    /// Asks the client's model for a completion, like [`Client::sample`](crate::ask::client::Client::sample).
     #[must_use]
     pub fn sample(self, key: impl Into<String>, request: SamplingRequest) -> Self {
         self.request(key, Request::Sample(Box::new(request)))
     }
 
-    /// NewQuestion for the client's roots.
+    /// Asks for the client's roots.
     #[must_use]
     pub fn roots(self, key: impl Into<String>) -> Self {
         self.request(key, Request::Roots)
     }
 
-    /// Gives a text to be handed to the handler when it is called again. It is sealed: the client can neither read nor change
-    /// it.
+    /// Sets a text that the handler gets when it is called again, from
+    /// [`InputResponses::state`](crate::ask::responses::InputResponses::state). It is sealed: the client can neither
+    /// read nor change it.
     #[must_use]
     pub fn state(mut self, state: impl Into<String>) -> Self {
         self.state = Some(state.into());
@@ -130,11 +132,11 @@ impl InputRequired {
         call.round().require_input(RequiredInput { questions, state: self.state });
     }
 
-    /// The questions as this client can be asked them.
+    /// The questions, encoded for this client.
     ///
     /// # Errors
     ///
-    /// -32021 with all that the client did not declare. What the author got wrong is -32603, and logged.
+    /// -32021 with every capability that the client did not declare; -32603 for an invalid question, which is logged.
     // MCP 2026-07-28 basic/patterns/mrtr: MUST NOT send what the client has not declared support for
     fn written(&self, asker: &Asker) -> Result<Vec<Written>, McpError> {
         let mut missing: Vec<_> = self.requests.iter().flat_map(|(_, request)| request.needs()).collect();
@@ -170,7 +172,7 @@ impl Request {
             Self::Sample(request) => {
                 let params = sample::params(SamplingRequest::clone(request), peer);
                 let params = params.map_err(|error: QuestionError| {
-                    log::error!("cannot ask {key:?}: {error}");
+                    log::error!("question {key:?}: {error}");
                     McpError::internal()
                 })?;
                 ("sampling/createMessage", params, key)
@@ -184,12 +186,12 @@ impl Request {
 
 fn unwritten(key: &str, error: &QuestionError) -> McpError {
     error.to_client_error().unwrap_or_else(|| {
-        log::error!("cannot ask {key:?}: {error}");
+        log::error!("question {key:?}: {error}");
         McpError::internal()
     })
 }
 
-/// What a handler gives back that asks by hand: its result, or what it wants to know first.
+/// The return type of a handler that may return an [`InputRequired`]: its result, or its questions.
 #[derive(Debug)]
 pub enum Outcome<T> {
     /// The result.
@@ -214,7 +216,7 @@ impl<T: IntoToolResult> IntoToolResult for Outcome<T> {
             Self::Complete(value) => value.into_tool_result(call),
             Self::InputRequired(input) => {
                 input.end_round(call);
-                // the round ends with the questions: nobody looks at the result
+                // the round ends with the questions: the result is ignored
                 Ok(ToolResult::new())
             }
         }

@@ -1,4 +1,4 @@
-//! Questions to the client: elicitation, sampling, roots, and the rounds that carry them where there is no session.
+//! Questions to the client: elicitation, sampling and roots, awaited by a handler or returned in place of a result.
 //!
 //! Never reads a request. Read next: `client`, then `question`.
 

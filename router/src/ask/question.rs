@@ -1,6 +1,6 @@
 //! One question to the client, from room on the stream to the answer.
 //!
-//! **Invariant:** a question whose asker went away is taken back.
+//! **Invariant:** a question whose asker is dropped is withdrawn.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The longest that a request to the client may stay unanswered, whatever its author asks for.
+/// The longest that a question may wait, whatever timeout the handler sets.
 pub const MAX_CLIENT_REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What every kind of question starts from.
@@ -33,17 +33,17 @@ pub(crate) struct Asker {
     pub(crate) round: Arc<Round>,
 }
 
-/// What to ask.
+/// A question to be asked.
 #[derive(Debug)]
 pub(crate) struct NewQuestion<'a> {
     pub(crate) method: &'static str,
     pub(crate) params: Bytes,
     pub(crate) needs: &'static [ClientCapability],
-    /// Where the author said so. Counts in a session only.
+    /// Set by the handler. Only used in a session.
     pub(crate) timeout: Option<Duration>,
-    /// The author's name for it. Counts where there is no session only.
+    /// Set by the handler. Only used without a session.
     pub(crate) key: Option<&'a str>,
-    /// What to call it in an error.
+    /// Its name in an error.
     pub(crate) about: &'a str,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct NewQuestion<'a> {
 #[derive(Debug)]
 pub(crate) struct ClientAnswer {
     pub(crate) json: ByteString,
-    /// Under which key it came, where it came with a retry.
+    /// The key under which it came, if it came with a request.
     key: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Asker {
         Self { link: call.link().clone(), peer: call.peer().clone(), round: call.round().clone() }
     }
 
-    /// Whether what is asked travels in a result, rather than as a request of ours.
+    /// Whether questions travel in a result instead of in server-initiated requests.
     pub(crate) fn in_rounds(&self) -> bool {
         self.peer.revision.has(Feature::Stateless)
     }
@@ -73,8 +73,8 @@ impl Asker {
             && (!self.in_rounds() || self.round.asks())
     }
 
-    /// Sees early what the session would refuse: without this, a question would wait for room only to be refused. Where there
-    /// is no session, the round notes what its client did not declare: that is the answer if the handler fails.
+    /// Refuses early what the session would refuse, so that such a question does not wait for room first. Without a
+    /// session, the round records what the client did not declare: that is the answer if the handler fails.
     pub(crate) fn require(&self, needs: &[ClientCapability]) -> Result<(), QuestionError> {
         let Some(first) = needs.iter().copied().find(|need| !self.supports(*need)) else { return Ok(()) };
         if self.in_rounds() {
@@ -84,12 +84,12 @@ impl Asker {
         Err(QuestionError::Unsupported(first))
     }
 
-    /// NewQuestion, and waits for the `result`. Where there is no session, that is in a later round, or at once if it came with the
+    /// Asks, and waits for the `result`. Without a session, that is in a later round, or at once if it came with the
     /// request.
     ///
     /// # Cancellation
     ///
-    /// Dropped while it waits for room, nothing was sent; dropped later, the question is taken back.
+    /// If dropped while it waits for room, nothing was sent; if dropped later, the question is withdrawn.
     pub(crate) async fn ask(&self, asks: NewQuestion<'_>) -> Result<ClientAnswer, QuestionError> {
         let NewQuestion { method, params, needs, timeout, key, about } = asks;
         self.require(needs)?;
@@ -113,8 +113,8 @@ impl Asker {
         answer.map(|json| ClientAnswer { json, key: None })
     }
 
-    /// What becomes of an answer that does not fit what was asked. In a session its asker is told. A client that sent it with
-    /// its request is, and the asker goes.
+    /// Handles an invalid answer. In a session, the asker gets the error. Without one, the client gets it and the asker
+    /// is dropped.
     pub(crate) async fn misfit(&self, told: &ClientAnswer, misfit: Misfit) -> QuestionError {
         let Some(key) = &told.key else {
             self.round.note_said(&*misfit.reason);
@@ -126,7 +126,7 @@ impl Asker {
     }
 }
 
-/// Takes the question back when it is dropped before the answer.
+/// Withdraws the question if dropped before the answer.
 struct Open(Option<Box<dyn FnOnce() + Send>>);
 
 impl Drop for Open {
@@ -141,12 +141,12 @@ impl Drop for Open {
 ///
 /// # Errors
 ///
-/// What the author gave has no JSON form.
+/// If the parameters cannot be serialized as JSON.
 pub(crate) fn encode<P: Serialize>(params: &P) -> serde_json::Result<Bytes> {
     jsonrpc::to_json(params)
 }
 
-/// Reads an answer; `whole` names it where the fault is in no field of its own. An integer may be written as `2.0`.
+/// Reads an answer; `whole` names it in errors that are not about one field. An integer may be written as `2.0`.
 pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
     serde_json::from_str(json).or_else(|_| {
         let rewritten = extract::rewritten::<T>(json);
@@ -159,7 +159,7 @@ fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit>
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
         let reason = without_position(&error.into_inner());
-        // serde's path ends at the object that lacks it
+        // serde's path ends at the object that lacks the field
         let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
         let field = match (path.as_str(), missing) {
             (".", Some(missing)) => missing.to_owned(),
@@ -173,7 +173,7 @@ fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit>
     Ok(value)
 }
 
-/// serde_json's text without `at line 1 column 7`, which is of the wire and says nothing to an author.
+/// serde_json's text without `at line 1 column 7`, a place on the wire that the handler never sees.
 fn without_position(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     if let Some(end) = text.rfind(" at line ") {

@@ -1,4 +1,4 @@
-//! The answers to what a handler asked by hand.
+//! The answers to questions that a handler returned.
 
 use std::{
     fmt,
@@ -24,26 +24,29 @@ use crate::{
     wire::error::McpError,
 };
 
-/// The answers so far to the questions of an [`InputRequired`](super::InputRequired), by their keys: an extractor.
+/// The answers so far to the questions of an [`InputRequired`](crate::ask::input_required::InputRequired), by key: an
+/// extractor.
 ///
-/// An answer stays until the call is done. One that is not there is `None`: ask again. Keys that were not asked are not here,
-/// whatever the client sent, if its request carries the `requestState` of a round before. Without one it is the first round,
-/// and whatever the client sent is here: a later question may be answered before an earlier one was asked. From 2026-07-28 on an answer that does not fit what was asked is refused with -32602,
-/// whatever the handler makes of the error.
+/// An answer stays until the call is done. A missing answer is `None`: ask again.
+///
+/// If the request carries the `requestState` of an earlier round, only answers to questions of that round are accepted.
+/// Without one it is the first round, and every answer that the client sent is here: a later question may be answered
+/// before an earlier one is asked. From 2026-07-28 on, an answer that does not match its question is refused with
+/// -32602, whatever the handler does with the error.
 pub struct InputResponses(Asker);
 
 impl InputResponses {
-    /// The form that the user filled in, read as `T` and held against its schema.
+    /// The form that the user filled in, validated against `T`'s schema and parsed.
     ///
     /// # Errors
     ///
-    /// `Declined` and `Cancelled` are what the user did; `Invalid` names the field that does not fit; `Schema` and
+    /// `Declined` and `Cancelled` are choices of the user; `Invalid` names the invalid field; `Malformed` and
     /// `Unsupported` as for [`Client::elicit`](crate::ask::client::Client::elicit).
     pub fn elicited<T: DeserializeOwned + JsonSchema>(&self, key: &str) -> Result<Option<T>, QuestionError> {
         self.read(key, &Source::derived::<T>())
     }
 
-    /// The same for a form with a schema of its own, which has to be that which was sent.
+    /// The same for a form with this schema, which must be the one that was sent.
     ///
     /// # Errors
     ///
@@ -62,7 +65,7 @@ impl InputResponses {
         form.read(json.get()).map_err(|misfit| self.misfit(key, misfit)).and_then(|read| read.map(Some))
     }
 
-    /// Whether the user agreed to open a URL.
+    /// `Some` if the user agreed to open the URL.
     ///
     /// # Errors
     ///
@@ -79,7 +82,7 @@ impl InputResponses {
     ///
     /// # Errors
     ///
-    /// `Invalid` names the member that does not fit.
+    /// `Invalid` names the invalid member.
     pub fn sampled(&self, key: &str) -> Result<Option<SamplingResult>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
         sample::read(json.get()).map(Some).map_err(|misfit| self.misfit(key, misfit))
@@ -89,19 +92,19 @@ impl InputResponses {
     ///
     /// # Errors
     ///
-    /// `Invalid` names the member that does not fit.
+    /// `Invalid` names the invalid member.
     pub fn roots(&self, key: &str) -> Result<Option<Vec<Root>>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
         roots::read(json.get()).map(Some).map_err(|misfit| self.misfit(key, misfit))
     }
 
-    /// What was given to [`InputRequired::state`](super::InputRequired::state) last.
+    /// The text last given to [`InputRequired::state`](crate::ask::input_required::InputRequired::state).
     #[must_use]
     pub fn state(&self) -> Option<String> {
         self.0.round.own_state()
     }
 
-    /// What came with the request is refused; the answer to a request of ours is the handler's to judge.
+    /// Refuses an invalid answer that came with the request. In a session, the handler decides what to do with it.
     fn misfit<E: From<Misfit>>(&self, key: &str, misfit: Misfit) -> E {
         if self.0.in_rounds() {
             self.0.round.refuse(key, &misfit);

@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is; a `file:` URI. It comes from the client: not to be trusted as a path.
+    /// Its location, a `file:` URI. It comes from the client: do not trust it as a path.
     pub uri: String,
     /// The name to show to people.
     #[serde(default)]
@@ -34,7 +34,7 @@ pub struct Root {
     pub meta: Option<MetaMap>,
 }
 
-/// A question for the client's roots on its way. Nothing is sent before it is first polled.
+/// A request for the client's roots: await it. Nothing is sent before the first poll.
 #[must_use = "a question is asked when it is awaited"]
 #[derive(Debug)]
 pub struct Roots(Lazy<Parts, Result<Vec<Root>, QuestionError>>);
@@ -50,7 +50,8 @@ impl Roots {
         Self(Lazy::Idle(Parts { asker, key: None }))
     }
 
-    /// Names the question for the client, and knows its answer by that name. From 2026-07-28 on; before, it does nothing.
+    /// Sets the key under which the client gets the question and answers it, instead of one made from its content. Has
+    /// no effect before 2026-07-28.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         if let Some(parts) = self.0.idle() {
             parts.key = Some(key.into());
@@ -84,7 +85,7 @@ impl Parts {
     }
 }
 
-/// The roots that an answer lists.
+/// Reads the roots in an answer.
 pub(crate) fn read(json: &str) -> Result<Vec<Root>, Misfit> {
     #[derive(Deserialize)]
     struct Answer {

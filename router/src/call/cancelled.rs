@@ -13,17 +13,17 @@ use tokio::sync::Notify;
 
 use crate::wire::{error::Shown, id::RequestId, jsonrpc::Parameters, params::Members};
 
-/// What `notifications/cancelled` says.
+/// The content of `notifications/cancelled`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cancellation {
-    /// The request that is off.
+    /// The id of the cancelled request.
     pub request_id: RequestId,
-    /// Why, where the client says so.
+    /// The client's reason, if it gave one.
     pub reason: Option<String>,
 }
 
 impl Cancellation {
-    /// Reads the parameters of the notification; `None` if they name no request, or not one.
+    /// Reads the parameters of the notification; `None` if they do not name exactly one request.
     #[must_use]
     pub fn read(params: &Parameters) -> Option<Self> {
         let params = params.members().ok()?;
@@ -44,25 +44,25 @@ impl fmt::Display for Cancellation {
     }
 }
 
-/// Tells a handler that its call was cancelled.
+/// Notifies a handler that its call was cancelled.
 ///
-/// A call without this extractor is simply dropped when it is cancelled. One that extracts it is told, gets a bounded
-/// grace (2 s by default) to clean up, and is then dropped; what it returns reaches nobody.
+/// A handler without this extractor is dropped when its call is cancelled. A handler that extracts it is notified, gets
+/// a grace period (2 s by default) to clean up, and is then dropped; its result is discarded.
 ///
-/// Over HTTP, from 2026-07-28 on, a client cancels by going: by closing the response, or the connection. Over HTTP/1 that is
-/// noticed at once, on a server that is set to notice it; over HTTP/2 when something is written, which is within a second: a
-/// comment in a stream, and a space before an answer in JSON, whose status is 200 then. One case goes unnoticed: over HTTP/1,
-/// a client that has sent some 256 KiB of further requests behind a call and then closes without a reset. actix-web reads on
-/// when the call has been answered.
+/// Over HTTP, from 2026-07-28 on, a client cancels by closing the response stream or the connection. Over HTTP/1 the
+/// server notices at once if it is configured to detect disconnects. Over HTTP/2 it notices at the next write, within a
+/// second: it writes a comment to a stream, and a space before a JSON answer, whose status is then 200. One case goes
+/// unnoticed: over HTTP/1, a client that has sent some 256 KiB of further requests behind a call and then closes
+/// without a reset. actix-web resumes reading when the call has been answered.
 ///
-/// `Send`: it may be handed to an actor or a spawned task, for whose work it is the only signal.
+/// `Send`: pass it to an actor or a spawned task, which gets no other signal.
 #[derive(Clone, Default)]
 pub struct Cancelled(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     fired: AtomicBool,
-    /// Set when a handler extracts the signal: only then is there a grace.
+    /// Set when a handler extracts the signal: only then is there a grace period.
     listening: AtomicBool,
     reason: OnceLock<String>,
     notify: Notify,
@@ -75,7 +75,7 @@ impl Cancelled {
         self.0.fired.load(Ordering::Acquire)
     }
 
-    /// The client's reason, where it gave one.
+    /// The client's reason, if it gave one.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.0.reason.get().map(String::as_str)
@@ -85,7 +85,7 @@ impl Cancelled {
     ///
     /// # Cancellation
     ///
-    /// May be dropped and called again.
+    /// The future may be dropped and the method called again.
     pub async fn wait(&self) {
         let mut notified = std::pin::pin!(self.0.notify.notified());
         // enabled before the flag is read: a `fire` in between is not missed

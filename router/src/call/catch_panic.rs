@@ -1,6 +1,6 @@
-//! Containment of author code: whatever it does, its request has one answer.
+//! Contains the panics of handlers: whatever a handler does, its request gets one answer.
 //!
-//! By hand: `CatchUnwind` of `futures_util` does not catch a panic in the destructor of the future.
+//! `CatchUnwind` of `futures_util` does not catch a panic in the destructor of the future.
 
 use std::{
     any::Any,
@@ -16,18 +16,19 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::wire::error::{McpError, Shown};
 
-/// Runs a handler's future; a panic while it runs, or in the destructor of what it leaves, is -32603 without its text.
+/// Runs a handler's future. A panic while it runs, or in the destructor of anything it leaves, becomes -32603 without
+/// its text.
 ///
-/// Dropped half-way it drops the future, and contains a panic in that too.
+/// Dropping it drops the future, and contains a panic in that, too.
 ///
 /// A panic within a panic still aborts the process, as does every panic under `panic = "abort"`.
 pub(crate) struct Contained<T> {
-    /// Taken when it has ended. Nothing of it is looked at after a panic.
+    /// Taken when it has ended. Never polled again after a panic.
     future: Option<LocalBoxFuture<'static, T>>,
     name: Name,
 }
 
-/// What the log calls a handler.
+/// A handler's name in the log.
 struct Name {
     method: &'static str,
     target: ByteString,
@@ -72,12 +73,12 @@ impl<T> Future for Contained<T> {
 
 impl<T> Drop for Contained<T> {
     fn drop(&mut self) {
-        // it was logged; nobody waits for an answer any more
+        // already logged; nobody waits for an answer any more
         drop(self.release());
     }
 }
 
-/// Runs what may panic; `what` is for the log.
+/// Runs code that may panic; `what` names it in the log.
 pub(crate) fn catch_panic<T>(what: impl fmt::Display, run: impl FnOnce() -> T) -> Result<T, McpError> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         log::error!("{what} panicked");
@@ -86,7 +87,7 @@ pub(crate) fn catch_panic<T>(what: impl fmt::Display, run: impl FnOnce() -> T) -
     })
 }
 
-/// The payload is the author's value, whose destructor may panic as well.
+/// Drops a panic's payload, whose destructor may panic as well.
 pub(crate) fn discard(payload: Box<dyn Any + Send>) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);

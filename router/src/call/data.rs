@@ -1,4 +1,4 @@
-//! Values given to the server, by type; what `web::Data<T>` finds where there is no `App`.
+//! The server's shared values, by type: `web::Data<T>` falls back to them, and over stdio finds nothing else.
 
 use std::{
     any::{Any, TypeId},
@@ -7,14 +7,14 @@ use std::{
     sync::Arc,
 };
 
-/// One value a type.
+/// At most one value of each type.
 ///
-/// A value is kept as the `Arc` it came in, so that it is found without asking again that its type is `Send`.
+/// A value is stored as the `Arc` it came in, so that `get` does not have to require `Send`.
 #[derive(Clone, Default)]
 pub struct DataMap(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl DataMap {
-    /// Keeps a value; an earlier one of its type is replaced.
+    /// Stores a value, replacing an earlier one of its type.
     pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
         self.0.insert(TypeId::of::<Arc<T>>(), Arc::new(value));
     }

@@ -14,7 +14,8 @@ use crate::{
     wire::error::McpError,
 };
 
-/// A handler whose parameters are all extractors, and what becomes of its output. `fn(A)` is `Send + Sync` whatever `A` is.
+/// A handler whose parameters are all extractors, and the conversion of its output. `fn(A)` is `Send + Sync` whatever
+/// `A` is.
 struct Erased<F: Handler<A>, A, R> {
     handler: F,
     convert: fn(F::Output, &Call) -> Result<R, McpError>,

@@ -1,7 +1,7 @@
-//! How a handler's failure ends: what its client gets, and its line in the log.
+//! How a handler's failure is reported: to its client, and in one line of the log.
 //!
-//! **Invariant:** a line holds a bounded part of what errors say, no line break of theirs, and nothing of what a client said
-//! instead of an answer.
+//! **Invariant:** a line holds a bounded part of the errors' texts, none of their line breaks, and nothing that a
+//! client said instead of an answer.
 
 use std::{
     any::Any,
@@ -20,11 +20,11 @@ use crate::{
 
 /// The longest text of one failure in the log.
 const LONGEST: usize = 2_000; // bytes
-/// The most causes that are looked at.
+/// The most causes that are followed.
 const DEEPEST: usize = 32; // errors
 
-/// What the client gets where a handler, or what it extracts, failed with this error. Without a session, a capability that the
-/// client did not declare and the handler wanted to use comes first, whatever the handler made of it.
+/// The client's error if a handler, or one of its extractors, failed with this error. Without a session, a capability
+/// that the handler needed and the client did not declare takes precedence over any other error.
 // MCP 2026-07-28 basic, Per-request protocol fields: MUST be -32021 if a request needs a capability that it lacks
 pub(crate) fn ended(call: &Call, error: McpError) -> McpError {
     let Some(round) = call.shared_round() else { return error };
@@ -34,20 +34,20 @@ pub(crate) fn ended(call: &Call, error: McpError) -> McpError {
     }
     let declared = error.code == ErrorCode::MISSING_CLIENT_CAPABILITY && !call.can_ask();
     if declared {
-        log::error!("{} asks its client something, which a completer cannot", Shown(call.target()));
+        log::error!("{}: a completer cannot ask the client a question", Shown(call.target()));
         return McpError::internal();
     }
     error
 }
 
-/// What becomes of a tool that failed: its line in the log, and what the client gets.
+/// Logs a tool's failure and returns what the client gets.
 pub(crate) fn of_tool(
     call: &Call,
     why: &str,
     result: Result<ToolResult, McpError>,
 ) -> Result<ToolResult, McpError> {
     log::warn!(method = "tools/call"; "tool {} failed: {}", Shown(call.target()), discreet(call, why));
-    // an `Err` stands for both: a result with `isError` gives way to a missing capability, too
+    // a missing capability takes precedence over a result with `isError`, too
     let lacks = call.shared_round().is_some_and(|round| !round.missing().is_empty());
     match result {
         Ok(result) if !lacks => Ok(result),
@@ -56,9 +56,9 @@ pub(crate) fn of_tool(
     }
 }
 
-/// What the client is told of an error that a prompt, a reader or a completer returned: an [`McpError`] is the answer, and
-/// so is what a question came to; any other is ours, and its text goes to the log. Only a tool's failure is for the model
-/// to read.
+/// The client's error for an error that a prompt, a reader or a completer returned: an [`McpError`] is the answer, and
+/// so is the error of a question. Any other is an internal error, whose text goes to the log: only a tool's failure is
+/// for the model to read.
 // MCP 2025-11-25 server/prompts and server/resources, Error Handling: internal errors are -32603
 pub(crate) fn failed(call: &Call, error: &(impl Display + 'static)) -> McpError {
     if let Some(error) = within::<McpError>(error).cloned().or_else(|| unanswered(error)) {
@@ -68,15 +68,15 @@ pub(crate) fn failed(call: &Call, error: &(impl Display + 'static)) -> McpError 
     McpError::internal()
 }
 
-/// A line without what the client said in this call, whatever kind of error the handler made of it.
+/// The line without anything that the client said in this call, whatever error the handler made of it.
 fn discreet(call: &Call, line: &str) -> String {
     const INSTEAD: &str = "[said by the client]";
     let mut line = line.to_owned();
     let said = call.shared_round().map(|round| round.said()).unwrap_or_default();
-    // shorter ones are parts of every other word
+    // shorter ones occur in every other word
     for said in said.iter().map(text).filter(|said| said.len() > 2) {
         line = line.replace(&said, INSTEAD);
-        // where the line is cut, so may be what was said
+        // if the line was cut, so may be what the client said
         let Some(end) = line.strip_suffix("..").map(str::len) else { continue };
         let cut = line.char_indices().map(|(at, _)| at).take_while(|at| at + 2 < end);
         if let Some(at) = { cut }.find(|at| said.starts_with(&line[*at..end])) {
@@ -86,13 +86,13 @@ fn discreet(call: &Call, line: &str) -> String {
     line
 }
 
-/// The error that stands for a question without an answer.
+/// The client's error for a question without an answer.
 fn unanswered(error: &dyn Any) -> Option<McpError> {
     within::<QuestionError>(error)?.to_client_error()
 }
 
-/// What an error says and all its causes, outermost first. Of a type that is known here by its `Display` alone, the causes
-/// cannot be had.
+/// The text of an error and of all its causes, outermost first. For a type that is known here only by its `Display`,
+/// the causes are unknown.
 pub(crate) fn chain(error: &(impl Display + 'static)) -> String {
     match source(error) {
         Some(error) => causes(error),
@@ -100,7 +100,7 @@ pub(crate) fn chain(error: &(impl Display + 'static)) -> String {
     }
 }
 
-/// The error that a value is: in an `anyhow::Error` or a box, or one of the usual types.
+/// The value as an error: the content of an `anyhow::Error` or a box, or one of the usual types.
 fn source(error: &dyn Any) -> Option<&(dyn Error + 'static)> {
     fn is<E: Error + 'static>(error: &dyn Any) -> Option<&(dyn Error + 'static)> {
         error.downcast_ref::<E>().map(|error| error as _)
@@ -123,7 +123,7 @@ fn source(error: &dyn Any) -> Option<&(dyn Error + 'static)> {
         .or_else(|| is::<serde_json::Error>(error))
 }
 
-/// The whole chain in one line. A cause that the error above it has quoted already is not said twice.
+/// The whole chain in one line. A cause that the error above it already quotes is not repeated.
 pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     let mut line = Line::default();
     let mut last = text(error);
@@ -141,15 +141,15 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     line.end()
 }
 
-/// What a value says, in one line.
+/// A value's `Display`, in one line.
 pub(crate) fn text(value: &(impl Display + ?Sized)) -> String {
     let mut line = Line::default();
-    // it fails where the line is full, which is enough
+    // fails when the line is full: the rest is not wanted
     write!(line, "{value}").ok();
     line.end()
 }
 
-/// One line of at most [`LONGEST`] bytes, control characters escaped. It stops whoever writes more.
+/// One line of at most [`LONGEST`] bytes, with control characters escaped. Writing more fails.
 #[derive(Default)]
 struct Line {
     text: String,
@@ -165,7 +165,7 @@ impl Line {
         self.text.write_fmt(part)
     }
 
-    /// Adds what has been escaped already.
+    /// Adds text that is already escaped.
     fn raw(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|char| self.push(format_args!("{char}"), char.len_utf8()))
     }
@@ -181,7 +181,7 @@ impl Line {
 impl fmt::Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         text.chars().try_for_each(|char| {
-            // what ends a line, for some who read logs, or rewrites the terminal that shows them
+            // some log readers end a line at these, and some terminals obey them
             if char.is_control() || matches!(char, '\u{2028}' | '\u{2029}') {
                 let escaped = char.escape_default();
                 self.push(format_args!("{escaped}"), escaped.len())
@@ -192,8 +192,9 @@ impl fmt::Write for Line {
     }
 }
 
-/// Finds, where the macro knows the type of a tool's output, whether its error is an [`Error`] with causes. The compiler
-/// takes the first trait that fits: [`WithCauses`] for an `Err` that is an `Error`, [`WithoutCauses`] for everything else.
+/// Finds whether a tool's error is an [`Error`] with causes, where the macro knows the type of the output. The compiler
+/// picks the first trait that fits: [`WithCauses`] for an `Err` that is an `Error`, [`WithoutCauses`] for everything
+/// else.
 #[derive(Debug)]
 pub struct Probe<'a, O>(pub &'a O);
 

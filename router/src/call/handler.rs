@@ -1,7 +1,7 @@
 //! Handlers: async functions whose parameters are all extractors, as in actix-web.
 //!
-//! A handler is `Send + Sync`, its future need not be. It is kept erased as a `Run` of what it results in: a tool's
-//! result, a prompt's messages, a resource's contents, or completion values.
+//! A handler is `Send + Sync`; its future need not be. It is stored with its types erased, as a `Run` of its result: a
+//! tool's result, a prompt's messages, a resource's contents, or completion values.
 
 use std::{future::Future, sync::Arc};
 
@@ -17,9 +17,9 @@ use crate::{call::Call, wire::error::McpError};
     note = "it is kept in the server, so it must be `Send + Sync + 'static`; its future need not be `Send`"
 )]
 pub trait Handler<Args>: Send + Sync + 'static {
-    /// What the future results in.
+    /// The future's output.
     type Output;
-    /// The future; it stays on its worker.
+    /// The future; it stays on its worker thread.
     type Future: Future<Output = Self::Output> + 'static;
 
     /// Calls the function.
@@ -59,7 +59,7 @@ handler! { A B C D E F G H I J }
 handler! { A B C D E F G H I J K }
 handler! { A B C D E F G H I J K L }
 
-/// A handler with its extractors and its output's conversion erased; `R` is what dispatch needs of it.
+/// A handler with its extractors and its output's conversion erased; `R` is what dispatch needs from it.
 pub(crate) trait Run<R>: Send + Sync {
     /// Extracts, calls, converts. One allocation: the box.
     fn run(self: Arc<Self>, call: Call) -> LocalBoxFuture<'static, Result<R, McpError>>;

@@ -1,4 +1,4 @@
-//! A builder that is its own future: it starts when it is first polled, and not before.
+//! A builder that is its own future: it starts when it is first polled.
 
 use std::{
     fmt, mem,
@@ -8,26 +8,26 @@ use std::{
 
 use futures_util::future::BoxFuture;
 
-/// Either what the author still may change, or the work that came of it.
+/// Either the parts, which can still be changed, or the work that they started.
 pub(crate) enum Lazy<S, O> {
     /// Not polled yet.
     Idle(S),
     /// Polled; dropping it drops the work.
     Running(BoxFuture<'static, O>),
-    /// Ready, and taken.
+    /// Finished; the output was taken.
     Done,
 }
 
-/// What a start comes to.
+/// The outcome of a start.
 pub(crate) enum Start<O> {
     /// There was nothing to wait for.
     Done(O),
-    /// The work that is left.
+    /// The remaining work.
     Work(BoxFuture<'static, O>),
 }
 
 impl<S, O> Lazy<S, O> {
-    /// What was built so far; `None` once it was polled.
+    /// The parts so far; `None` once polled.
     pub(crate) fn idle(&mut self) -> Option<&mut S> {
         match self {
             Self::Idle(parts) => Some(parts),
@@ -39,7 +39,7 @@ impl<S, O> Lazy<S, O> {
     ///
     /// # Panics
     ///
-    /// Polled again after it was ready, as every future of an `async` block does.
+    /// If polled again after it was ready, like every future of an `async` block.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, start: impl FnOnce(S) -> Start<O>) -> Poll<O> {
         let mut work = match mem::replace(self, Self::Done) {
             Self::Idle(parts) => match start(parts) {

@@ -1,7 +1,7 @@
-//! The way from a call back to its session.
+//! How a call reaches its session.
 //!
 //! A handler never sees a session, a stream or a wire id: it holds a [`Link`], which carries its call's token. Once the
-//! call has ended, whatever the link is given reaches nobody.
+//! call has ended, whatever the link is given is dropped.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -18,21 +18,22 @@ use crate::{
     },
 };
 
-/// One call's way back to its session; implemented by the session actor, and by tests.
+/// A call's link to its session; implemented by the session actor, and by tests.
 pub trait Link: fmt::Debug + Send + Sync + 'static {
     /// Waits until the call's stream has room for a message of this many bytes.
     ///
-    /// Returns at once when the call has ended or has no reader, and without room when the stream has not moved for a
-    /// second; the message is then handed over all the same and the oldest goes.
+    /// Returns at once if the call has ended or has no reader. Returns without room if the stream has been stalled for
+    /// the stall timeout; the message is then queued all the same, and the oldest notification is dropped.
     fn reserve(&self, bytes: usize) -> BoxFuture<'static, Permit>;
 
-    /// The room there is now, without waiting.
+    /// Takes room without waiting; an empty permit if there is none.
     fn try_reserve(&self, bytes: usize) -> Permit;
 
-    /// Hands one notification of this call, as JSON without a newline, to the call's stream. Never waits.
+    /// Queues a notification of this call, as JSON without a newline, on the call's stream. Never waits.
     fn emit(&self, json: Bytes, room: Permit);
 
-    /// The same for one that must arrive: it never goes to make room for others. Who hands it over bounds how many there are.
+    /// The same for a notification that must arrive: it is never dropped to make room. The caller bounds how many there
+    /// are.
     fn deliver(&self, json: Bytes, room: Permit) {
         self.emit(json, room);
     }
@@ -40,16 +41,16 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
     /// Sends a request to the client on the call's stream.
     fn ask(&self, question: Question, room: Permit) -> Asked;
 
-    /// Closes the call's stream for polling, where the revision and the transport know that; otherwise nothing.
+    /// Closes the call's stream so that the client polls. Does nothing if the revision or the transport has no polling.
     fn close_stream(&self);
 
     /// Whether the call is still in flight, as far as this side knows. A `false` is final.
     fn is_live(&self) -> bool;
 }
 
-/// A call that has no session: what it is given reaches nobody, and a question is answered with [`QuestionError::Gone`].
+/// The link of a call without a session: notifications are dropped, and questions fail with [`QuestionError::Gone`].
 ///
-/// Calls of unit tests have it: `testing::TestCall` of the facade makes one.
+/// For unit tests: the calls of `testing::TestCall` in the facade have it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLink;
 
@@ -66,7 +67,7 @@ impl Link for NoLink {
 
     fn ask(&self, _: Question, _: Permit) -> Asked {
         let (answer, receiver) = oneshot::channel();
-        // the receiver is in our hands: it cannot be gone
+        // the receiver is still here: this cannot fail
         drop(answer.send(Err(QuestionError::Gone)));
         Asked { answer: receiver, withdraw: Box::new(|| ()) }
     }
@@ -79,7 +80,7 @@ impl Link for NoLink {
 }
 
 impl CallContext {
-    /// The context of a call that belongs to no session, at the newest revision: for unit tests.
+    /// The context of a call without a session, at the newest revision that has sessions: for unit tests.
     #[must_use]
     pub fn detached() -> Self {
         let nobody = Peer::new(
@@ -98,7 +99,7 @@ impl CallContext {
     }
 }
 
-/// A share of a stream's queue, given back when the message that holds it leaves the queue.
+/// A share of a stream's queue, released when the message that holds it leaves the queue.
 #[derive(Debug, Default)]
 pub struct Permit(pub Option<OwnedSemaphorePermit>);
 
@@ -109,17 +110,17 @@ pub struct Question {
     pub method: &'static str,
     /// Its parameters, encoded for the session's revision.
     pub params: Bytes,
-    /// What the client must have declared; all of them.
+    /// The capabilities that the client must have declared, all of them.
     pub needs: &'static [ClientCapability],
-    /// How long to wait, where the author said so; the session's own limit otherwise.
+    /// How long to wait; `None` for the session's limit.
     pub timeout: Option<Duration>,
 }
 
-/// A question that is on its way.
+/// A question that waits for its answer.
 pub struct Asked {
-    /// The client's `result` as JSON text, or why there is none. Dropped by the session when the call ends.
+    /// The client's `result` as JSON text, or why there is none. The session drops the sender when the call ends.
     pub answer: oneshot::Receiver<Result<ByteString, QuestionError>>,
-    /// Takes the question back: the client is told, a later answer is ignored. Does nothing once it was answered.
+    /// Withdraws the question: the client is notified, and a late answer is ignored. Does nothing after the answer.
     pub withdraw: Box<dyn FnOnce() + Send>,
 }
 

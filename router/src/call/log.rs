@@ -1,6 +1,7 @@
 //! Log messages for the client, on the stream of the call that writes them.
 //!
-//! **Invariant:** a message below the session's level is not even serialized, and no message reaches the server's own log.
+//! **Invariant:** a message below the session's level is not even serialized, and no message reaches the server's own
+//! log.
 
 use std::{
     future::{Future, ready},
@@ -18,7 +19,7 @@ use crate::{
     wire::{error::McpError, jsonrpc::try_encode_notification, level::Level, peer::Peer},
 };
 
-/// Writes log messages to the client of this call.
+/// Sends log messages to the client of this call.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::*; }
@@ -31,19 +32,23 @@ use crate::{
 /// }
 /// ```
 ///
-/// A message goes on the call's own stream, if the client's level (`logging/setLevel`, all levels before it) wants it.
-/// Nothing waits: where the stream has no room, its oldest message goes. Once the call has ended, messages go nowhere.
-/// They leave the server: no secrets, no personal data, nothing that helps an attacker.
+/// A message goes to the call's own stream if it is at or above the client's level. In a session, `logging/setLevel`
+/// sets that level; until then, every message is sent. From 2026-07-28 on, the request sets it; if it does not, nothing
+/// is sent.
 ///
-/// A server declares the capability `logging`, and has the method `logging/setLevel`, if one of its handlers takes a `Log`.
-/// One that adds its first such handler while it runs offers [`Capability::Logging`](crate::wire::capability::Capability::Logging) when
-/// it is built, since clients are told of capabilities at `initialize` only.
+/// Sending never waits: if the stream has no room, the oldest notification in it is dropped. Messages sent after the
+/// call has ended are dropped. Clients read them: no secrets, no personal data, nothing that helps an attacker.
+///
+/// A server with a handler that takes a `Log` declares the capability `logging` and has the method `logging/setLevel`.
+/// If your server adds its first such handler while it runs, declare
+/// [`Capability::Logging`](crate::wire::capability::Capability::Logging) when you build it: in a session, clients learn
+/// the capabilities only at `initialize`.
 #[derive(Clone, Debug)]
 pub struct Log {
     link: Arc<dyn Link>,
     peer: Arc<Peer>,
     logger: Option<Arc<str>>,
-    /// Whether the server declares that it logs.
+    /// Whether the server declares `logging`.
     declared: bool,
 }
 
@@ -61,7 +66,7 @@ impl Log {
         Self { link: call.link().clone(), peer: call.peer().clone(), logger: None, declared }
     }
 
-    /// The same log under a logger's name, such as `database`.
+    /// The same log with a logger's name, such as `database`.
     #[must_use]
     pub fn named(&self, logger: impl Into<Arc<str>>) -> Self {
         Self { logger: Some(logger.into()), ..self.clone() }
@@ -73,7 +78,8 @@ impl Log {
         self.declared && self.peer.wants(level)
     }
 
-    /// Writes `data`, a text or anything else with a JSON form; what has none is left out.
+    /// Sends `data`: text, or anything else that can be serialized as JSON. If it cannot, the message is dropped, with
+    /// a warning in the server's log.
     pub fn send(&self, level: Level, data: impl Serialize) {
         if !self.enabled(level) || !self.link.is_live() {
             return;
@@ -85,7 +91,7 @@ impl Log {
                 self.link.emit(json, room);
             }
             // the error's own text may quote the data
-            Err(_) => log::warn!("a log message for the client has no JSON form and was left out"),
+            Err(_) => log::warn!("dropped a log message for the client: it cannot be serialized as JSON"),
         }
     }
 
@@ -94,7 +100,7 @@ impl Log {
         self.send(Level::Debug, data);
     }
 
-    /// The normal course of things.
+    /// Normal operation.
     pub fn info(&self, data: impl Serialize) {
         self.send(Level::Info, data);
     }
@@ -104,7 +110,7 @@ impl Log {
         self.send(Level::Notice, data);
     }
 
-    /// Something to look after.
+    /// Something that needs attention.
     pub fn warning(&self, data: impl Serialize) {
         self.send(Level::Warning, data);
     }
@@ -119,7 +125,7 @@ impl Log {
         self.send(Level::Critical, data);
     }
 
-    /// Somebody must act at once.
+    /// Somebody must act immediately.
     pub fn alert(&self, data: impl Serialize) {
         self.send(Level::Alert, data);
     }

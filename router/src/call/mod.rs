@@ -1,6 +1,6 @@
-//! One call: what every extractor reads.
+//! One call, which every extractor reads.
 //!
-//! Beside it: what handlers take, give back and do while they run.
+//! The submodules hold what handlers take, return and do while they run.
 
 pub mod cancelled;
 pub(crate) mod catch_panic;
@@ -38,41 +38,42 @@ use crate::{
     wire::{era::Feature, id::ProgressToken, peer::Peer, principal::Principal},
 };
 
-/// What a call knows of the server that makes it.
+/// The part of the server that a call can see.
 pub(crate) trait Server: Any + Send + Sync {
     /// Whether messages may be logged to clients.
     fn may_log(&self) -> bool;
 }
 
-/// Where a request came from: what the transport and the session know of it before it is dispatched.
+/// Where a request came from: what the transport and the session know before it is dispatched.
 #[derive(Clone, Debug)]
 pub struct CallContext {
-    /// The client of the session.
+    /// The client: the session's, or the request's own where there is no session.
     pub peer: Arc<Peer>,
-    /// The way back to the session.
+    /// The call's link to its session.
     pub link: Arc<dyn Link>,
     /// Fires when the call is cancelled.
     pub cancelled: Cancelled,
-    /// Who the request acts for.
+    /// Who the request acts for, if it is authenticated.
     pub principal: Option<Principal>,
-    /// The HTTP request, where there is one.
+    /// The HTTP request; `None` over stdio.
     pub http: Option<HttpRequest>,
 }
 
-/// What a request brings with it beside its message.
+/// What the transport adds to a request's message.
 #[derive(Clone, Debug, Default)]
 pub struct TransportContext {
-    /// Who sends it, where the request says so itself; the session's client otherwise.
+    /// The client, if the request itself identifies it; `None` for the session's client.
     pub peer: Option<Arc<Peer>>,
-    /// Who it acts for.
+    /// Who the request acts for, if it is authenticated.
     pub principal: Option<Principal>,
-    /// The HTTP request, where there is one.
+    /// The HTTP request; `None` over stdio.
     pub http: Option<HttpRequest>,
 }
 
 /// A call of a tool, prompt, resource reader or completer, as its extractors see it.
 ///
-/// It stays on the worker that accepted the request; what an extractor takes from it may be sent elsewhere.
+/// It stays on the worker thread that accepted the request. Extracted values that are `Send` may be sent to other
+/// threads.
 #[derive(Clone)]
 pub struct Call(Rc<CallInner>);
 
@@ -84,19 +85,19 @@ struct CallInner {
     arguments: Option<ByteString>,
     meta: Option<ByteString>,
     progress: Option<ProgressToken>,
-    /// Whether a question can end it: it is run for one round.
+    /// Whether a question ends it: the call is a single round.
     asks: bool,
-    /// Whether there were rounds before.
+    /// Whether there were earlier rounds.
     retried: bool,
-    /// What earlier rounds left, until the round is made.
+    /// What earlier rounds left; taken when `round` is created.
     memory: Cell<Option<Box<Memory>>>,
-    /// Made when something asks: most handlers do not.
+    /// Created when first needed: most handlers ask nothing.
     round: OnceCell<Arc<Round>>,
 }
 
 impl CallContext {
-    /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`. Servers make calls; a unit test
-    /// has `testing::TestCall` of the facade.
+    /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`. The server creates
+    /// calls; in a unit test, use `testing::TestCall` of the facade.
     #[must_use]
     pub fn into_call(
         self,
@@ -131,7 +132,7 @@ impl Call {
         self
     }
 
-    /// The call as one round, after others that left this memory.
+    /// Makes the call one round that continues from this memory; `None` for the first round.
     pub(crate) fn in_round(mut self, memory: Option<Box<Memory>>) -> Self {
         if let Some(call) = Rc::get_mut(&mut self.0) {
             call.asks = true;
@@ -141,7 +142,7 @@ impl Call {
         self
     }
 
-    /// The same call once more, with what it remembers.
+    /// The same call again, as the next round, with this memory.
     pub(crate) fn again(&self, memory: Memory) -> Self {
         let call = &*self.0;
         Self(Rc::new(CallInner {
@@ -159,12 +160,12 @@ impl Call {
         }))
     }
 
-    /// Whether it is not the first round.
+    /// Whether this is not the first round.
     pub(crate) fn is_retry(&self) -> bool {
         self.0.retried
     }
 
-    /// The round that the call is.
+    /// The call's round.
     pub(crate) fn round(&self) -> &Arc<Round> {
         self.0.round.get_or_init(|| {
             let memory = self.0.memory.take().map(|memory| *memory).unwrap_or_default();
@@ -172,22 +173,22 @@ impl Call {
         })
     }
 
-    /// The same, if something needed it before.
+    /// The call's round, if anything has needed it yet.
     pub(crate) fn shared_round(&self) -> Option<&Arc<Round>> {
         self.0.round.get()
     }
 
-    /// Whether the handler gave back questions instead of a result.
+    /// Whether the handler returned questions instead of a result.
     pub(crate) fn requires_input(&self) -> bool {
         self.shared_round().is_some_and(|round| round.requires_input())
     }
 
-    /// Whether the handler can ask its client something: where there is no session, a completer cannot.
+    /// Whether the handler can ask its client a question: without a session, a completer cannot.
     pub(crate) fn can_ask(&self) -> bool {
         self.0.asks || !self.0.context.peer.revision.has(Feature::Stateless)
     }
 
-    /// The server; `None` in a call that no server makes.
+    /// The server; `None` in a call that was created without one.
     pub(crate) fn server(&self) -> Option<&Arc<dyn Server>> {
         self.0.server.as_ref()
     }
@@ -198,42 +199,42 @@ impl Call {
         &self.0.target
     }
 
-    /// The arguments as JSON text: an object; `{}` where the client sent none.
+    /// The arguments as JSON text: an object; `{}` if the client sent none.
     #[must_use]
     pub fn arguments(&self) -> &str {
         self.0.arguments.as_deref().unwrap_or("{}")
     }
 
-    /// The request's `_meta` object as JSON text, where there is one.
+    /// The request's `_meta` object as JSON text, if it has one.
     #[must_use]
     pub fn meta(&self) -> Option<&ByteString> {
         self.0.meta.as_ref()
     }
 
-    /// The token under which the client wants progress.
+    /// The progress token; `None` if the client does not want progress.
     #[must_use]
     pub fn progress_token(&self) -> Option<&ProgressToken> {
         self.0.progress.as_ref()
     }
 
-    /// The client of the session.
+    /// The client that made the call.
     #[must_use]
     pub fn peer(&self) -> &Arc<Peer> {
         &self.0.context.peer
     }
 
-    /// The way back to the session.
+    /// The call's link to its session.
     pub(crate) fn link(&self) -> &Arc<dyn Link> {
         &self.0.context.link
     }
 
-    /// The call's cancellation.
+    /// The call's cancellation signal.
     #[must_use]
     pub fn cancelled(&self) -> &Cancelled {
         &self.0.context.cancelled
     }
 
-    /// Who the call acts for.
+    /// Who the call acts for, if its request is authenticated.
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.0.context.principal.as_ref()
@@ -245,7 +246,7 @@ impl Call {
         self.0.context.http.as_ref()
     }
 
-    /// A value that was given to the server.
+    /// The server's shared value of this type.
     #[must_use]
     pub fn data<T: ?Sized + 'static>(&self) -> Option<Arc<T>> {
         self.0.data.get()

@@ -1,7 +1,7 @@
 //! Progress of a call, on the call's own stream.
 //!
 //! **Invariant:** nothing is sent for a call whose client gave no token, and the values on the wire strictly increase,
-//! however many clones report at once.
+//! however many clones report concurrently.
 
 use std::{
     fmt,
@@ -26,7 +26,7 @@ use crate::{
     wire::{era::Feature, error::McpError, id::ProgressToken, jsonrpc::encode_notification},
 };
 
-/// Tells the client how far its call is.
+/// Reports the progress of a call to its client.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::*; pub use actix_mcp_router as progress; }
@@ -40,17 +40,18 @@ use crate::{
 /// }
 /// ```
 ///
-/// Does nothing, and is `Ok`, when the client gave no progress token. `Send` and cheap to clone; clones share the last value.
+/// If the client sent no progress token, a report does nothing and is `Ok`. `Send` and cheap to clone; clones share the
+/// last value.
 #[derive(Clone)]
 pub struct Progress(Option<Arc<Wanted>>);
 
-/// What there is to know where progress is wanted.
+/// A call whose client wants progress.
 struct Wanted {
     link: Arc<dyn Link>,
     token: ProgressToken,
     has_message: bool,
-    /// The last value that was handed to the link. Held while a notification is handed over, so that the order of claims
-    /// is the order on the wire; never across an await.
+    /// The last value given to the link. Locked while a notification is handed over, so that the order of claims is the
+    /// order on the wire; never locked across an await.
     last: Mutex<Option<Amount>>,
 }
 
@@ -66,23 +67,25 @@ impl Progress {
         }))
     }
 
-    /// Whether the client asked for progress: where not, what is reported goes nowhere.
+    /// Whether the client asked for progress. If not, reports are discarded.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// A report of this value: an integer or a float of any width. Await it, or send it with [`Report::now`].
+    /// A report of this value: an integer of up to 64 bits, or a float. Await it, or send it with [`Report::now`].
     ///
-    /// Awaited, it waits until the call's stream has room, so that a client that reads, however slowly, gets every one.
+    /// When awaited, it waits until the call's stream has room, so a client that keeps reading, however slowly, gets
+    /// every report.
     ///
     /// # Errors
     ///
-    /// The report's result is a [`ProgressError`]; nothing was sent then. `.ok()` where that does not matter.
+    /// Awaiting the report can fail with a [`ProgressError`]; nothing was sent then. Use `.ok()` if that does not
+    /// matter.
     ///
     /// # Cancellation
     ///
-    /// Dropped before it is ready, it has sent nothing and its value is not taken.
+    /// A report that is dropped before it is ready has sent nothing, and its value can be reported again.
     pub fn report(&self, value: impl Into<Amount>) -> Report {
         Report(Lazy::Idle(Parts { wanted: self.0.clone(), value: value.into(), total: None, message: None }))
     }
@@ -115,24 +118,26 @@ impl fmt::Debug for Progress {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgressError {
-    /// The value is not above the last one that was sent; for clones that report at once, the later one lost the race.
+    /// The value is not greater than the last one sent. If clones report concurrently, the slower one can get this
+    /// error.
     // MCP 2025-11-25 basic/utilities/progress: MUST increase with each notification
-    #[error("progress must increase: {value} is not above {last}")]
+    #[error("progress must increase: {value} is not greater than {last}")]
     NotIncreasing {
         /// The value that was refused.
         value: Amount,
         /// The last value that was sent.
         last: Amount,
     },
-    /// The value or the total is infinite or no number.
+    /// The value or the total is infinite or not a number.
     #[error("progress must be a finite number, not {0}")]
     NotFinite(Amount),
-    /// The call has ended: nobody waits for its progress. Only parts that outlive their handler see this.
+    /// The call has ended or was cancelled. Only a handler in its grace period gets this error, or code that outlives
+    /// its handler, such as a spawned task.
     #[error("the call has ended")]
     Gone,
 }
 
-/// A report on its way: complete it, then await it or call [`Report::now`].
+/// A report to be sent: complete it, then await it or call [`Report::now`].
 #[must_use = "a report is sent when it is awaited, or by `.now()`"]
 #[derive(Debug)]
 pub struct Report(Lazy<Parts, Result<(), ProgressError>>);
@@ -154,7 +159,7 @@ impl fmt::Debug for Parts {
 }
 
 impl Report {
-    /// What the value will be when the work is done.
+    /// The value at which the work is done.
     pub fn total(mut self, total: impl Into<Amount>) -> Self {
         if let Some(parts) = self.0.idle() {
             parts.total = Some(total.into());
@@ -162,7 +167,7 @@ impl Report {
         self
     }
 
-    /// A line for people. Left out in sessions of 2024-11-05, which have none.
+    /// A message for people to read. Omitted at revision 2024-11-05, which has none.
     pub fn message(mut self, message: impl Into<String>) -> Self {
         if let Some(parts) = self.0.idle() {
             parts.message = Some(message.into());
@@ -170,7 +175,7 @@ impl Report {
         self
     }
 
-    /// Sends the report without waiting: where the stream has no room, its oldest message goes.
+    /// Sends the report without waiting. If the stream has no room, the oldest notification in it is dropped.
     ///
     /// # Errors
     ///
@@ -188,8 +193,8 @@ impl Future for Report {
     type Output = Result<(), ProgressError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // where nothing waits for room, because nobody reads or because nobody asked: others run all the same now and then,
-        // and among them what ends this call
+        // yields now and then even if nothing waits for room (no reader, or no token), so that other tasks run, such as
+        // the one that ends this call
         ready!(pin!(consume_budget()).poll(cx));
         self.0.poll(cx, |mut parts| {
             let Some(wanted) = parts.wanted.take() else { return Start::Done(Ok(())) };
@@ -197,7 +202,7 @@ impl Future for Report {
                 Ok(json) => json,
                 Err(error) => return Start::Done(Err(error)),
             };
-            // as a rule there is room, and nothing to be kept for later
+            // usually there is room, and no future has to be boxed
             let room = wanted.link.try_reserve(json.len());
             if room.0.is_some() {
                 return Start::Done(wanted.send(parts.value, json, room));
@@ -222,7 +227,7 @@ struct Params<'a> {
 }
 
 impl Wanted {
-    /// Refuses early what cannot be sent, before there is anything to wait for; encodes the rest.
+    /// Refuses an invalid report before it waits for room; encodes a valid one.
     fn check(&self, parts: &Parts) -> Result<Bytes, ProgressError> {
         for amount in [Some(parts.value), parts.total].into_iter().flatten() {
             if !amount.is_finite() {
@@ -239,8 +244,8 @@ impl Wanted {
         Ok(encode_notification("notifications/progress", &params))
     }
 
-    /// Claims the value and hands the notification over, as one step: a clone that waited longer for its room finds a
-    /// greater value there and sends nothing.
+    /// Claims the value and hands over the notification in one step: a clone that waited longer for room finds a
+    /// greater value and sends nothing.
     fn send(&self, value: Amount, json: Bytes, room: Permit) -> Result<(), ProgressError> {
         if !self.link.is_live() {
             return Err(ProgressError::Gone);
@@ -260,7 +265,7 @@ fn above(value: Amount, last: Option<Amount>) -> Result<(), ProgressError> {
     }
 }
 
-/// A number of progress: whole numbers stay whole on the wire, `3` and never `3.0`.
+/// A progress value. Whole numbers are sent as integers: `3`, never `3.0`.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Amount(Number);
 

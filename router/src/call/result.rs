@@ -1,6 +1,7 @@
-//! What a tool returns, and what becomes of it.
+//! What a tool can return, and how it is converted.
 //!
-//! Three ways out of a tool: a result; a result with `isError`, which the model reads; a protocol error ([`McpError`]).
+//! A tool ends in one of three ways: a result; a result with `isError`, which the model reads; a protocol error
+//! ([`McpError`]).
 
 use std::{any::Any, error::Error, fmt};
 
@@ -13,7 +14,7 @@ use crate::{
     wire::{content::Content, error::McpError, tool_result::ToolResult},
 };
 
-/// A schema of structured content, derived from a tool's result type.
+/// The schema of a tool's structured content, derived from its result type.
 #[derive(Clone, Debug)]
 pub struct OutputSchema(pub(crate) Result<Checked, SchemaError>);
 
@@ -28,24 +29,24 @@ impl OutputSchema {
 /// A type that a tool can return.
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
-    label = "no result of a tool",
+    label = "not a result of a tool",
     note = "return `Json(value)` (`actix_mcp::Json`, not `web::Json`), if it is a `Vec`, an `Option`, a map, or a type of your own that derives `serde::Serialize` and `schemars::JsonSchema`",
     note = "or return text, a number, `bool`, `()`, `Content`, `Vec<Content>`, `ToolResult`, or a `Result` of one of them"
 )]
 pub trait IntoToolResult {
-    /// The schema of the structured content, where every result has some.
+    /// The schema of the structured content, if every result has some.
     fn output_schema() -> Option<OutputSchema> {
         None
     }
 
-    /// Converts what the tool returned to this call.
+    /// Converts the value that the tool returned for this call.
     ///
     /// # Errors
     ///
     /// A protocol error: the request failed, rather than the tool.
     fn into_tool_result(self, call: &Call) -> Result<ToolResult, McpError>;
 
-    /// What the log says of a handler that failed, which is one that returned an `Err`. Not for use by hand.
+    /// The log text of a handler that failed, that is, returned an `Err`. Not for direct use.
     #[doc(hidden)]
     fn failure(&self) -> Option<String> {
         None
@@ -79,7 +80,7 @@ impl IntoToolResult for Vec<Content> {
 
 macro_rules! as_text {
     ($($kind:ty)*) => {$(
-        /// Its text.
+        /// As text.
         impl IntoToolResult for $kind {
             fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
                 Ok(ToolResult::text(self.to_string()))
@@ -96,13 +97,14 @@ impl IntoToolResult for String {
     }
 }
 
-/// A result for programs: structured content, described by the schema of `T`, with its JSON as text beside it.
+/// A result for programs: structured content, described by the schema of `T`, and the same JSON as text.
 ///
-/// The revisions up to 2025-11-25 know only objects as structured content: of any other `T` they are sent the text alone.
+/// Up to 2025-11-25, structured content must be an object: for any other `T`, only the text is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
-/// A type that can be a tool's structured content: `Serialize` and `JsonSchema`. Implemented for all that are both.
+/// A type that can be a tool's structured content: `Serialize` and `JsonSchema`. Implemented for every type that is
+/// both.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the structured content of a tool: it needs both `Serialize` and `JsonSchema`",
     label = "lacks `Serialize` or `JsonSchema`",
@@ -120,15 +122,15 @@ impl<T: Structured> IntoToolResult for Json<T> {
 
     fn into_tool_result(self, _: &Call) -> Result<ToolResult, McpError> {
         Ok(ToolResult::new().structured(&self.0).unwrap_or_else(|error| {
-            log::error!("a tool's result has no JSON: {error}");
+            log::error!("a tool's result cannot be serialized as JSON: {error}");
             unusable()
         }))
     }
 }
 
-/// What the model reads where the tool's result was our, or the author's, mistake.
+/// What the model reads if the tool's result is invalid, which is a bug in the server.
 pub(crate) fn unusable() -> ToolResult {
-    ToolResult::error("the tool gave a result that does not have the form it declares")
+    ToolResult::error("the tool's result does not match its output schema")
 }
 
 impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
@@ -151,31 +153,31 @@ impl<T: IntoToolResult, E: ToolError> IntoToolResult for Result<T, E> {
     }
 }
 
-/// A type that a tool can fail with: every `Display + 'static`.
+/// A type that a tool can fail with: every type that is `Display + 'static`.
 ///
 /// An [`McpError`] (itself, or directly in a `Box<dyn Error>` or an `anyhow::Error`, under any `context`) is a protocol
-/// error. It is not looked for among an error's sources: there it may be what *the client* answered to a question.
+/// error. An [`McpError`] among an error's sources is not: it may be what *the client* answered to a question.
 ///
-/// The model reads the outermost text alone. Every failed tool is one line in the server's log, at the level `warn`, with all
-/// its causes: line breaks are escaped, after 2 000 bytes it is cut, and what a client said in place of an answer is left out.
-/// Whatever else an error says goes there, so it must hold no secrets. The causes of an error type of your own are found
-/// under `#[tool]`; `Tool::new` sees no more of it than its `Display`, so give it back as an `anyhow::Error` or a
-/// `Box<dyn Error>`, whose causes are always found. Arguments that do not fit are the client's fault and are not logged, nor
-/// is a [`ToolResult::error`], which is a result.
+/// The model reads only the outermost text. Every failed tool is one line in the server's log, at level `warn`, with
+/// all causes: line breaks are escaped, the line is cut after 2 000 bytes, and what a client said instead of an answer
+/// is omitted. Everything else in an error is logged, so it must hold no secrets. With `#[tool]`, the causes of your
+/// own error types are found; `Tool::new` sees only their `Display`, so return an `anyhow::Error` or a `Box<dyn
+/// Error>`, whose causes are always found. Invalid arguments are the client's fault and are not logged, nor is a
+/// [`ToolResult::error`], which is a result.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool's error",
     label = "does not implement `Display`",
     note = "derive `thiserror::Error` for `{Self}`, or implement `Display`; or use `String`, `anyhow::Error` or `McpError`"
 )]
 pub trait ToolError: 'static {
-    /// The result that the model reads: the error's `Display`, which of an `anyhow::Error` is its outermost text.
+    /// The result that the model reads: the error's `Display`, which for an `anyhow::Error` is the outermost text.
     ///
     /// # Errors
     ///
-    /// The [`McpError`] that it is.
+    /// The [`McpError`], if the error is one.
     fn into_tool_error(self) -> Result<ToolResult, McpError>;
 
-    /// What the log says of it, in one line: the name of its type, unless the type says more.
+    /// The error's text for the log, in one line; by default, the name of its type.
     fn log_text(&self) -> String {
         std::any::type_name::<Self>().to_owned()
     }
@@ -195,9 +197,9 @@ impl<E: fmt::Display + 'static> ToolError for E {
     }
 }
 
-/// The error of this type that an error is: itself, or directly in a box or an `anyhow::Error`.
+/// The `T` that an error is, itself or directly in a box or an `anyhow::Error`.
 ///
-/// The type is known at compile time, so that for most this costs nothing.
+/// The error's type is known at compile time, so this costs nothing for most types.
 pub(crate) fn within<T: Error + Send + Sync + 'static>(error: &dyn Any) -> Option<&T> {
     fn boxed<E: ?Sized + 'static>(error: &dyn Any) -> Option<&E> {
         error.downcast_ref::<Box<E>>().map(|boxed| &**boxed)

@@ -68,7 +68,7 @@ pub enum AddError {
         /// What was given.
         uri: String,
     },
-    /// A URI template stands for nothing that has a scheme.
+    /// No URI that matches the template has a scheme.
     #[error(
         "resource template {template:?}: it does not begin with a scheme, such as `file:` (RFC 3986, 3.1)"
     )]

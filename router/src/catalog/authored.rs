@@ -55,7 +55,8 @@ pub(crate) fn wrong_literal(template: &str) -> Option<char> {
     None
 }
 
-/// Whether what a template stands for can begin with a scheme: what comes before its first expression is not in the way.
+/// Whether what a template stands for can begin with a scheme: what comes before its first expression is not in the
+/// way.
 // RFC 3986, 3.1
 pub(crate) fn may_have_scheme(template: &str) -> bool {
     let is_scheme = |text: &str| {

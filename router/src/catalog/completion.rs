@@ -50,7 +50,7 @@ impl FromCall for CompletionRequest {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
-    /// The values, best first. More than 100 are cut off, and the client is told that there are more.
+    /// The values, best first. More than 100 are cut off, and the client is informed that there are more.
     pub values: Vec<String>,
     /// How many there are in all, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,8 @@ impl Completion {
         self
     }
 
-    /// Holds the values to what may be sent. Without a total of the author's, it is the number of values.
+    /// Limits the values to the number that may be sent. Without a total from the completer, it is the number of
+    /// values.
     pub(crate) fn cut(mut self) -> Self {
         let given = self.values.len();
         self.total = self.total.map(|total| total.max(given)).or((!self.has_more).then_some(given));
@@ -117,8 +118,8 @@ impl<T: Into<String>> IntoCompletion for Vec<T> {
     }
 }
 
-/// An error that is neither an [`McpError`] nor a question's (as [`QuestionError`](crate::call::question_error::QuestionError)) is answered
-/// with -32603 and goes to the log.
+/// An error that is neither an [`McpError`] nor a question's (as
+/// [`QuestionError`](crate::call::question_error::QuestionError)) is answered with -32603 and goes to the log.
 impl<T: IntoCompletion, E: fmt::Display + 'static> IntoCompletion for Result<T, E> {
     fn into_completion(self, call: &Call) -> Result<Completion, McpError> {
         match self {

@@ -1,18 +1,18 @@
-//! Cursors of paged lists: opaque to clients, and good as long as the list up to their place is what it was.
+//! Cursors of paginated lists: opaque to clients, and valid as long as the list up to their position is unchanged.
 //!
-//! A cursor is a page number and a hash over the kind of the list, the page size, and the keys of all entries before that
-//! page in order. So a cursor of another list, of one that has changed before its place, or of nobody's making
-//! is recognised without a memory of those that were given out. What has changed behind its place does not matter: the
-//! client has not seen it yet. Every node and every start of a server that has the same list takes the same cursors, which
-//! the standard library's hashers do not promise.
+//! A cursor is a page number and a hash over the kind of the list, the page size, and the keys of all entries before
+//! that page in order. So a cursor of another list, of one that has changed before its place, or of nobody's making is
+//! recognised without a memory of those that were given out. What has changed behind its place does not matter: the
+//! client has not seen it yet. Every node and every start of a server that has the same list takes the same cursors,
+//! which the standard library's hashers do not promise.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
 /// A hash over what a list is made of, up to a page.
 ///
-/// Of SHA-256 its first bytes: it guards against mistakes; whoever forges a cursor gets a page that they could have had
-/// without.
+/// Of SHA-256 its first bytes: it guards against mistakes; a client that forges a cursor gets a page that it could have
+/// had without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u8; 8]);
 

@@ -1,4 +1,4 @@
-//! A registry: things with unique keys in the order they were added, and their lists as encoded pages.
+//! The catalog: entries with unique keys in the order of registration, and their lists as encoded pages.
 //!
 //! Readers take a snapshot (an `Arc`) and keep it as long as they like; a change makes a new one. Pages are encoded
 //! once a snapshot and revision, when they are first asked for.

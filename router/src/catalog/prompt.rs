@@ -34,9 +34,9 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Whose message it is.
+    /// The role of its author.
     pub role: Role,
-    /// What it says.
+    /// Its content.
     pub content: Content,
 }
 
@@ -46,18 +46,18 @@ impl PromptMessage {
         Self { role, content: content.into() }
     }
 
-    /// A message of the person.
+    /// A message from the user.
     pub fn user(content: impl Into<Content>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// A message of the model.
+    /// A message from the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new(Role::Assistant, content)
     }
 }
 
-/// What `prompts/get` results in.
+/// The result of `prompts/get`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PromptResult {
@@ -83,7 +83,7 @@ impl PromptResult {
     }
 }
 
-/// What a prompt's handler can return.
+/// A type that a prompt's handler can return.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
     label = "no result of a prompt",
@@ -143,8 +143,8 @@ impl IntoPromptResult for &'static str {
     }
 }
 
-/// An error that is neither an [`McpError`] nor a question's (as [`QuestionError`](crate::call::question_error::QuestionError)) is answered
-/// with -32603 and goes to the log.
+/// An error that is neither an [`McpError`] nor a question's (as
+/// [`QuestionError`](crate::call::question_error::QuestionError)) is answered with -32603 and goes to the log.
 impl<T: IntoPromptResult, E: fmt::Display + 'static> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
         match self {
@@ -154,7 +154,7 @@ impl<T: IntoPromptResult, E: fmt::Display + 'static> IntoPromptResult for Result
     }
 }
 
-/// A handler that can be a prompt: its parameters are extractors, and what it returns are messages.
+/// A handler that can be a prompt: its parameters are extractors, and it returns messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an async function whose parameters are all extractors",
     label = "not a handler",
@@ -190,11 +190,12 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// A prompt of this name. Its handler gives back a text, a [`PromptMessage`] or a `Vec` of them, a [`PromptResult`], or a
-    /// `Result` of one of these; an error is logged and told as -32603, unless it is an `McpError` or a question's.
+    /// A prompt of this name. Its handler returns a text, a [`PromptMessage`] or a `Vec` of them, a
+    /// [`PromptResult`], or a `Result` of one of these; an error is logged and answered with -32603, unless it is an
+    /// `McpError` or a `QuestionError`.
     ///
-    /// Its arguments are the members of `T`, if the handler takes an [`Args<T>`](crate::call::extract::Args). Clients send
-    /// strings only, so these are what the members should be; required are those without a default.
+    /// Its arguments are the members of `T`, if the handler takes an [`Args<T>`](crate::call::extract::Args). Clients
+    /// send strings only, so these are what the members should be; required are those without a default.
     #[must_use]
     pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
     where
@@ -223,13 +224,13 @@ impl Prompt {
 
     definition_setters!(PromptDefinition, "prompt", "What it is for.");
 
-    /// Adds an argument that must be given, or describes one that the handler's types tell of.
+    /// Adds a required argument, or describes one that is derived from the handler's types.
     #[must_use]
     pub fn argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.with_argument(name.into(), description.into(), true)
     }
 
-    /// The same for an argument that may be left out.
+    /// The same for an optional argument.
     #[must_use]
     pub fn optional_argument(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.with_argument(name.into(), description.into(), false)

@@ -1,4 +1,4 @@
-//! Resources: what a client can read by URI.
+//! Resources, which a client can read by URI.
 
 use std::{borrow::Cow, fmt, future::Future, future::ready, ops::Deref, sync::Arc};
 
@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// What a reader results in; `None` if the resource does not exist.
+/// The result of a reader; `None` if the resource does not exist.
 pub type Contents = Option<Vec<ResourceContents>>;
 
 /// The URI that is read: an extractor for readers. In other handlers it is the name they were called by.
@@ -58,7 +58,7 @@ impl FromCall for Uri {
     }
 }
 
-/// What a reader can return.
+/// A type that a reader can return.
 #[diagnostic::on_unimplemented(
     message = "a resource's reader cannot return `{Self}`",
     label = "no contents of a resource",
@@ -127,8 +127,8 @@ impl<T: IntoContents> IntoContents for Option<T> {
     }
 }
 
-/// An error that is neither an [`McpError`] nor a question's (as [`QuestionError`](crate::call::question_error::QuestionError)) is answered
-/// with -32603 and goes to the log.
+/// An error that is neither an [`McpError`] nor a question's (as
+/// [`QuestionError`](crate::call::question_error::QuestionError)) is answered with -32603 and goes to the log.
 impl<T: IntoContents, E: fmt::Display + 'static> IntoContents for Result<T, E> {
     fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
         match self {
@@ -138,7 +138,7 @@ impl<T: IntoContents, E: fmt::Display + 'static> IntoContents for Result<T, E> {
     }
 }
 
-/// A handler that can read a resource: its parameters are extractors, and what it returns are contents.
+/// A handler that can read a resource: its parameters are extractors, and it returns contents.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an async function whose parameters are all extractors",
     label = "not a handler",
@@ -185,8 +185,8 @@ impl fmt::Debug for ErasedReader {
 
 /// A resource: a URI, a name, and an async function of extractors that reads it.
 ///
-/// It gives back a `String`, a `Vec<u8>`, [`ResourceContents`] or a `Vec` of them; `None` for a resource that does not exist;
-/// or a `Result` of one of these. An error is logged and told as -32603, unless it is an `McpError`.
+/// It returns a `String`, a `Vec<u8>`, [`ResourceContents`] or a `Vec` of them; `None` for a resource that does not
+/// exist; or a `Result` of one of these. An error is logged and answered with -32603, unless it is an `McpError`.
 #[derive(Clone, Debug)]
 pub struct Resource {
     definition: ResourceDefinition,
@@ -195,7 +195,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The resource at this URI: an absolute one (RFC 3986), which is looked at when it is registered.
+    /// The resource at this absolute URI (RFC 3986), which is checked at registration.
     #[must_use]
     pub fn new<F, A>(uri: impl Into<String>, name: impl Into<String>, reader: F) -> Self
     where

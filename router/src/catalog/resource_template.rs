@@ -27,15 +27,15 @@ use crate::{
 ///
 /// `{var}` stands for one or more characters other than `/`, `{+var}` for one or more of any. The values are the
 /// reader's arguments, so that an [`Args<T>`](crate::call::extract::Args) of strings takes them; those of `{var}` are
-/// percent-decoded once, so that they may hold anything, `/` and `..` included. Every URI that fits counts as existing until
-/// the reader says `None`.
+/// percent-decoded once, so that they may hold anything, `/` and `..` included. Every URI that matches counts as
+/// existing until the reader returns `None`.
 ///
-/// The names are held against each other when the template is registered: what the reader cannot do without is a variable, and
-/// if it says `deny_unknown_fields` it knows each of them.
+/// Registration compares the names: every required argument of the reader must be a variable, and a reader with
+/// `deny_unknown_fields` must take every variable.
 ///
-/// How a URI is written does not matter (RFC 3986, 6.2.2): `file:///größe/{name}` is read as `file:///gr%C3%B6%C3%9Fe/a.txt`
-/// and as `file:///größe/a.txt`. `%2F` is not `/`, and `..` stays as it is. Schemes and hosts are compared without case, so an
-/// id in which case counts belongs into the path: `note://1/{id}`.
+/// Equivalent spellings of a URI match (RFC 3986, 6.2.2): `file:///größe/{name}` is read as
+/// `file:///gr%C3%B6%C3%9Fe/a.txt` and as `file:///größe/a.txt`. `%2F` is not `/`, and `..` stays as it is. Schemes and
+/// hosts are compared without case, so put a case-sensitive id into the path: `note://1/{id}`.
 #[derive(Clone, Debug)]
 pub struct ResourceTemplate {
     definition: TemplateDefinition,

@@ -1,10 +1,10 @@
 //! What the builders of tools, prompts, resources and templates have in common.
 //!
-//! Macros for the inside of their `impl` blocks, rather than a trait: an author needs no import, and rustdoc shows the methods
-//! where they are.
+//! Macros for the inside of their `impl` blocks, rather than a trait: an author needs no import, and rustdoc shows the
+//! methods where they are.
 
-/// The setters of what every definition has. `$definition` is its type, `$name` what it is called, `$description` what its
-/// description says.
+/// The setters of what every definition has. `$definition` is its type, `$name` what it is called, `$description` what
+/// its description says.
 macro_rules! definition_setters {
     ($definition:ty, $name:literal, $description:literal) => {
         /// The name to show to people.
@@ -28,8 +28,8 @@ macro_rules! definition_setters {
             self
         }
 
-        /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own prefixes
-        /// (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
+        /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own
+        /// prefixes (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.definition.meta.get_or_insert_default().insert(key.into(), value.into());
@@ -61,7 +61,8 @@ macro_rules! reader_setters {
             self
         }
 
-        /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody else.
+        /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody
+        /// else.
         #[must_use]
         pub fn cache(mut self, cache: $crate::wire::result_meta::Cache) -> Self {
             self.cache = cache;

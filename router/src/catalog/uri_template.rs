@@ -2,8 +2,8 @@
 //!
 //! By hand: crates for RFC 6570, such as `iri-string`, expand templates and do not match URIs against them.
 //!
-//! **Invariant:** URIs that are one fit the same templates: both sides are compared in their normal form ([`crate::wire::uri`]). The
-//! values of variables are taken from the URI as it was written.
+//! **Invariant:** URIs that are one fit the same templates: both sides are compared in their normal form
+//! ([`crate::wire::uri`]). The values of variables are taken from the URI as it was written.
 
 use std::{borrow::Cow, fmt};
 
@@ -26,7 +26,7 @@ enum Part {
     },
 }
 
-/// Why a text is no template that can be served.
+/// Why a text is not a template that can be served.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTemplate {
@@ -36,7 +36,7 @@ pub enum InvalidTemplate {
     /// An expression other than `{var}` and `{+var}`.
     #[error("the expression {0:?} is neither {{var}} nor {{+var}}")]
     Expression(String),
-    /// A variable that is there twice.
+    /// A variable that is duplicated.
     #[error("the variable {0:?} is there twice")]
     Twice(String),
     /// It has no variable: that is a resource, not a template.
@@ -84,7 +84,8 @@ impl UriTemplate {
         })
     }
 
-    /// The normal form of a template's text, for comparing; that of a URI for what is none. Of variables nothing is changed.
+    /// The normal form of a template's text, for comparing; that of a URI for what is none. Of variables nothing is
+    /// changed.
     pub(crate) fn normal(text: &str) -> Cow<'_, str> {
         if text.bytes().all(|byte| uri::is_plain(byte) || matches!(byte, b'{' | b'}')) {
             return Cow::Borrowed(text);
@@ -137,8 +138,8 @@ impl Part {
         Ok(Self::Variable { name: name.to_owned(), reserved })
     }
 
-    /// For each byte of the URI, in its normal form, where this part may end if it begins there, at the earliest; `fits` says from where
-    /// the parts after it reach the end.
+    /// For each byte of the URI, in its normal form, where this part may end if it begins there, at the earliest;
+    /// `fits` says from where the parts after it reach the end.
     fn ends(&self, uri: &str, fits: &[bool]) -> Vec<Option<usize>> {
         let mut ends = vec![None; fits.len()];
         match self {

@@ -1,9 +1,9 @@
-//! A schema that values are held against, and what is wrong with one that does not fit.
+//! A compiled schema, and what is wrong with a value that does not match it.
 //!
-//! The validator tells why a value fits no branch of an `anyOf` or a `oneOf` by collecting what is wrong in each of them,
-//! in each of theirs, and so on: a few hundred bytes for a recursive type would take all memory. So where a schema has
-//! branches, it only says whether a value fits, and the place of the mismatch is looked for here, one step at a time.
-//! `jsonschema` has no limit for what it collects.
+//! The validator reports why a value fits no branch of an `anyOf` or a `oneOf` by collecting what is wrong in each of
+//! them, in each of theirs, and so on: a few hundred bytes for a recursive type would take all memory. So where a
+//! schema has branches, it only says whether a value fits, and the place of the mismatch is looked for here, one step
+//! at a time. `jsonschema` has no limit for what it collects.
 
 use jsonschema::{Validator, ValidatorMap};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ pub(crate) enum Compiled {
     /// An object without members. It is not the validator's: a tool without arguments is called with the same two bytes
     /// every time.
     Nothing,
-    /// What is wrong with a value is told by the validator.
+    /// The validator reports what is wrong with a value.
     Plain(Validator),
     /// It is looked for.
     Branching {
@@ -30,8 +30,8 @@ impl Compiled {
     /// Compiles a schema. Nothing is fetched.
     pub(super) fn of(schema: &Value) -> Result<Self, String> {
         let options = jsonschema::options().offline();
-        // the parts are compiled one by one, and a dead reference among them is found when it is followed: only the whole
-        // shows that it has none
+        // the parts are compiled one by one, and a dead reference among them is found when it is followed: only the
+        // whole shows that it has none
         let whole = options.build(schema).map_err(|error| error.to_string())?;
         if !has_branches(schema) {
             return Ok(Self::Plain(whole));

@@ -1,6 +1,6 @@
 //! What is wrong with a value that does not fit a schema with branches: looked for one step at a time.
 //!
-//! Each step asks the validator only whether a part fits. Places are told that are known not to fit, at most
+//! Each step asks the validator only whether a part fits. It reports places that are known not to fit, at most
 //! [`MOST_TOLD`], and the way to them is cut after [`MOST_STEPS`].
 //!
 //! **Invariant:** no sentence quotes a value of the client's; names of members are quoted.
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// More steps than a value may nest, and references in between.
 const MOST_STEPS: usize = 256;
-/// Places that are told.
+/// The most places that are reported.
 const MOST_TOLD: usize = 3;
 /// Branches of one `anyOf` or `oneOf` that are told, where it cannot be said which of them was meant.
 const MOST_BRANCHES: usize = 8;
@@ -90,7 +90,7 @@ impl<'s> Search<'s> {
         first
     }
 
-    /// Tells what is wrong at a place that does not fit, the innermost first.
+    /// Reports what is wrong at a place that does not fit, innermost first.
     fn tell(&mut self, place: &Place<'_>, told: &mut Vec<Mismatch>) {
         if self.steps >= MOST_STEPS || told.len() >= MOST_TOLD {
             return;

@@ -25,7 +25,7 @@ pub(crate) use self::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The text is no JSON.
+    /// The text is not JSON.
     #[error("it is no JSON: {0}")]
     NoJson(String),
     /// The root is not `"type": "object"`, as all revisions ask of the schema of arguments.
@@ -37,10 +37,10 @@ pub enum SchemaError {
     /// A `$ref` that leaves the schema. Nothing is ever fetched.
     #[error("`$ref` to {0:?}: only references inside the schema (`#/$defs/..`) are followed")]
     RemoteRef(String),
-    /// It is no valid JSON schema, or a `$ref` inside it leads nowhere.
+    /// It is not a valid JSON schema, or a `$ref` inside it leads nowhere.
     #[error("it is no valid schema: {0}")]
     Invalid(String),
-    /// An `Args<T>` beside plain arguments, or two of them.
+    /// An `Args<T>` together with plain arguments, or two of them.
     #[error(
         "an `Args<T>` takes all arguments, so it stands alone: no other `Args` and no plain argument beside it"
     )]
@@ -161,8 +161,8 @@ fn described(property: Property) -> Value {
 /// What is listed is narrower than what is accepted: an optional property is listed as its plain type, but null still
 /// reads as `None`. So values are held against the schema as it was before.
 ///
-/// What is listed is enforced: where a schema forbids further members, and it is not known that serde refuses them, they
-/// are looked for. `is_closed` says that serde does for the whole.
+/// What is listed is enforced: where a schema forbids further members, and it is not known that serde refuses them,
+/// they are looked for. `is_closed` says that serde does for the whole.
 pub(crate) fn derived_input(mut schema: Value, is_closed: bool) -> Result<Checked, SchemaError> {
     if schema.get("type").is_some_and(|kind| kind == "null") {
         schema = nothing();

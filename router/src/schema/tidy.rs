@@ -1,11 +1,11 @@
 //! What is changed in a derived schema before clients see it, and what is asked of every schema.
 //!
-//! Clients drop tools, or arguments, over what schemars writes with good reason: `"format": "uint64"`, which JSON Schema
-//! does not know, `["string", "null"]`, `anyOf` with null. Each change here is one that some client needs.
+//! Clients drop tools, or arguments, over what schemars writes with good reason: `"format": "uint64"`, which JSON
+//! Schema does not know, `["string", "null"]`, `anyOf` with null. Each change here is one that some client needs.
 //!
-//! Of `schemars`' own transforms only the list of formats is used: `RestrictFormats` and `ReplaceBoolSchemas` change the order
-//! of keywords in what clients show, the second turns `"additionalProperties": false` into `not`, none takes null out, and
-//! `inline_subschemas` has to be chosen before it is known how the tool is listed.
+//! Of `schemars`' own transforms only the list of formats is used: `RestrictFormats` and `ReplaceBoolSchemas` change
+//! the order of keywords in what clients show, the second turns `"additionalProperties": false` into `not`, none takes
+//! null out, and `inline_subschemas` has to be chosen before it is known how the tool is listed.
 
 use schemars::{
     Schema,
@@ -88,8 +88,8 @@ fn bounds(members: &Map<String, Value>) -> bool {
     more("minimum", &of_type.0) || more("maximum", &of_type.1)
 }
 
-/// Whether a derived schema forbids further members where serde may not. It does in a variant that is written as the only
-/// member of an object, and `is_closed` says that it does in the whole.
+/// Whether a derived schema forbids further members where serde may not. It does in a variant that is written as the
+/// only member of an object, and `is_closed` says that it does in the whole.
 pub(super) fn closes_more_than_serde(schema: &mut Value, is_closed: bool) -> bool {
     let closes =
         |members: &Map<String, Value>| members.get("additionalProperties") == Some(&Value::Bool(false));

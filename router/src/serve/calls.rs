@@ -75,7 +75,7 @@ impl Serving {
         if let Some(missing) = self.missing(tool.client_needs()) {
             return Err(missing);
         }
-        // what is no object is the tool's to refuse
+        // what is not an object is the tool's to refuse
         let arguments = params.optional("arguments").map(|json| params.slice(json));
         Ok((tool, self.round("tools/call", kept(params, name), arguments)?))
     }

@@ -1,4 +1,4 @@
-//! `server/discover`: what a client is told that asks before it asks for anything else.
+//! `server/discover`: the description of the server for clients without a handshake.
 
 use bytes::Bytes;
 use serde::Serialize;

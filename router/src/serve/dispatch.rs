@@ -1,4 +1,4 @@
-//! The method table: who serves a request, and what its answer is.
+//! The method table: which function serves a request.
 //!
 //! The session serves what concerns itself (the handshake, its log level, its subscriptions); everything else comes to
 //! [`Router::dispatch`], on the worker that accepted the request.
@@ -99,8 +99,8 @@ impl Router {
     ) -> impl Future<Output = Reply> + use<> + 'static {
         let id = request.id.clone();
         let serving = Serving { router: Arc::clone(self), request, context };
-        // Handlers are contained where they are called; this is for mistakes of ours. No `async` block: it would hold the
-        // future twice, and every request's task with it.
+        // Handlers are contained where they are called; this is for mistakes of ours. No `async` block: it would hold
+        // the future twice, and every request's task with it.
         AssertUnwindSafe(serve(serving)).catch_unwind().map(move |served| {
             let served = served.unwrap_or_else(|payload| {
                 log::error!("dispatch panicked; this is a bug of the framework");

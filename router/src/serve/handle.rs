@@ -1,4 +1,4 @@
-//! Changes to a server that runs.
+//! Changes to a running server.
 
 use std::{
     any::Any,
@@ -19,15 +19,17 @@ use crate::{
     wire::error::McpError,
 };
 
-/// Changes what a server offers while it runs; every client that is to know is told.
+/// Changes the tools, prompts and resources of a running server; interested clients are notified.
 ///
-/// A handler extracts it; outside, `Server::handle` gives it, to be kept in an actor or another thread. Notices to clients
-/// are coalesced: a burst of changes is one notice of each kind and resource, and the last change is always told.
+/// A handler extracts it; elsewhere, `Server::handle` returns it, for an actor or another thread. Notifications are
+/// coalesced: a burst of changes becomes one notification of each kind and resource, and the last change is always
+/// sent.
 ///
-/// A session is told of lists, and of the resources that it subscribed to (`resources/subscribe`). From 2026-07-28 on a client
-/// asks by `subscriptions/listen` for what it wants to hear of, and the answer is a stream: `toolsListChanged`,
-/// `promptsListChanged` and `resourcesListChanged` are `true` or left out, `resourceSubscriptions` is an array of URIs. The
-/// first message says which of them the server tells of; closing the connection ends it. With the example `feedback` running:
+/// A session is notified of list changes, and of the resources that it subscribed to (`resources/subscribe`). From
+/// 2026-07-28 on a client selects its notifications by `subscriptions/listen`, and the answer is a stream:
+/// `toolsListChanged`, `promptsListChanged` and `resourcesListChanged` are `true` or left out, `resourceSubscriptions`
+/// is an array of URIs. The first message lists those that the server supports; closing the connection ends the stream.
+/// With the example `feedback` running:
 ///
 /// ```sh
 /// curl -N http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' -d '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["shop://stock"]},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
@@ -56,12 +58,12 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// The author's mistake, such as a name that is taken; nothing has changed then.
+    /// An [`AddError`], such as a name that is taken; nothing has changed then.
     pub fn add_tool<M>(&self, tool: impl IntoTool<M>) -> Result<(), AddError> {
         self.router.add_tool(tool.into_tool())
     }
 
-    /// Removes a tool; `false` if there is none of this name. Calls that run go on.
+    /// Removes a tool; `false` if there is none of this name. Running calls continue.
     pub fn remove_tool(&self, name: &str) -> bool {
         self.router.remove_tool(name)
     }
@@ -76,7 +78,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// The author's mistake, such as a name that is taken; nothing has changed then.
+    /// An [`AddError`], such as a name that is taken; nothing has changed then.
     pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
         self.router.add_prompt(prompt)
     }
@@ -90,7 +92,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// The author's mistake, such as a URI that is taken; nothing has changed then.
+    /// An [`AddError`], such as a URI that is taken; nothing has changed then.
     pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
         self.router.add_resource(resource)
     }
@@ -100,27 +102,27 @@ impl Handle {
         self.router.remove_resource(uri)
     }
 
-    /// Adds a family of resources at the end of the list.
+    /// Adds a resource template at the end of the list.
     ///
     /// # Errors
     ///
-    /// The author's mistake, such as a template that is there already; nothing has changed then.
+    /// An [`AddError`], such as a duplicate template; nothing has changed then.
     pub fn add_resource_template(&self, template: ResourceTemplate) -> Result<(), AddError> {
         self.router.add_resource_template(template)
     }
 
-    /// Removes a family of resources; `false` if there is none of this text.
+    /// Removes a resource template; `false` if there is none of this text.
     pub fn remove_resource_template(&self, uri_template: &str) -> bool {
         self.router.remove_resource_template(uri_template)
     }
 
-    /// Tells the clients that subscribed to a resource that it has new contents.
+    /// Notifies the clients that subscribed to a resource that its contents have changed.
     pub fn resource_updated(&self, uri: &str) {
         self.router.resource_updated(uri);
     }
 }
 
-/// Fails with -32603 in a call of no server, as in a unit test.
+/// Fails with -32603 in a call without a server, as in a unit test.
 impl FromCall for Handle {
     fn describe(_: &mut HandlerSpec) {}
 

@@ -1,4 +1,4 @@
-//! The handshake: what a client says in `initialize`, and what it is told.
+//! The handshake: the client's `initialize`, and the answer.
 //!
 //! Read leniently: members we do not know are ignored at every level, and an optional member that is `null` is absent.
 
@@ -31,8 +31,8 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Reads the parameters of `initialize`. What the client calls itself is kept as long as the session, so each of its
-    /// names may have `name_bytes` at most.
+    /// Reads the parameters of `initialize`. What the client calls itself is kept as long as the session, so each of
+    /// its names may have `name_bytes` at most.
     ///
     /// # Errors
     ///

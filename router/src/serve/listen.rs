@@ -1,7 +1,7 @@
 //! `subscriptions/listen`: what a client wants to hear of, and the messages of a subscription.
 //!
-//! Every message of a subscription says whose it is: it carries the id of the request that opened it, in the type it came
-//! with.
+//! Every message of a subscription says whose it is: it carries the id of the request that opened it, in the type it
+//! came with.
 
 use std::collections::HashSet;
 
@@ -34,16 +34,17 @@ const PROMPTS: &str = "promptsListChanged";
 const RESOURCES: &str = "resourcesListChanged";
 const URIS: &str = "resourceSubscriptions";
 
-/// The changes that a subscription is told of: those its client asked for and the server can tell.
+/// The changes that a subscription reports: those its client asked for and the server supports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Whether `notifications/tools/list_changed` is told.
+    /// Whether `notifications/tools/list_changed` is sent.
     pub tools: bool,
-    /// Whether `notifications/prompts/list_changed` is told.
+    /// Whether `notifications/prompts/list_changed` is sent.
     pub prompts: bool,
-    /// Whether `notifications/resources/list_changed` is told.
+    /// Whether `notifications/resources/list_changed` is sent.
     pub resources: bool,
-    /// Of which resources `notifications/resources/updated` is told; each once, in the client's order, as it wrote them.
+    /// The resources for which `notifications/resources/updated` is sent; each once, in the client's order, as it wrote
+    /// them.
     pub uris: Vec<ByteString>,
 }
 
@@ -59,7 +60,7 @@ impl Filter {
     }
 }
 
-/// As the client is told: what is not there is not honoured.
+/// The filter as it is acknowledged: a missing member is not supported.
 impl Serialize for Filter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -81,8 +82,8 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// -32602 that names the member: `notifications` is missing, a member is mistyped, a URI is too long, or there are more
-    /// than `most` of them.
+    /// -32602 that names the member: `notifications` is missing, a member is mistyped, a URI is too long, or there are
+    /// more than `most` of them.
     // MCP 2026-07-28 basic/patterns/subscriptions, Notification Filter and Acknowledgment
     pub fn listen_filter(&self, params: &Parameters, most: usize) -> Result<Filter, McpError> {
         let wanted = params.members()?.object("notifications")?;
@@ -109,7 +110,7 @@ impl Router {
         if uris.iter().any(|uri| uri.len() > bytes) {
             return refuse(format!("a URI longer than {bytes} bytes"));
         }
-        // one that is there twice, however it is written, is told under its first name
+        // one that is duplicated, however it is written, is told under its first name
         let mut seen = HashSet::new();
         let uris = uris.into_iter().filter(|uri| seen.insert(uri::normal(uri).into_owned()));
         let uris = uris.map(ByteString::from).collect::<Vec<_>>();

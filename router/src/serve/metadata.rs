@@ -1,8 +1,8 @@
-//! What a request says of itself in `_meta`, where there is no handshake: the version it speaks, who sends it, what they
-//! can do.
+//! The metadata of a self-contained request in `_meta`: its version, the client that sends it, what
+//! they can do.
 //!
-//! Read in two steps, since a transport has something to check in between: [`RequestMeta::of`] sees whether the request names a
-//! version at all, [`RequestMeta::peer`] reads the rest. Nothing of it is remembered for another request.
+//! Read in two steps, since a transport has something to check in between: [`RequestMeta::of`] sees whether the request
+//! names a version at all, [`RequestMeta::peer`] reads the rest. Nothing of it is remembered for another request.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const PROGRESS: &str = "progressToken";
 
-/// The metadata of a request that speaks for itself.
+/// The metadata of a request that is self-contained.
 #[derive(Debug)]
 pub struct RequestMeta<'a> {
     meta: Params<'a, 5>,
@@ -40,7 +40,7 @@ pub struct RequestMeta<'a> {
 impl<'a> RequestMeta<'a> {
     /// The claim of a request with these parameters, if its `_meta` names a version, whatever its value.
     ///
-    /// Parameters that cannot be read have none: whoever serves the request refuses them.
+    /// Parameters that cannot be read have none: the code that serves the request refuses them.
     #[must_use]
     pub fn of(params: &'a Parameters) -> Option<Self> {
         params.raw("_meta")?;
@@ -51,8 +51,9 @@ impl<'a> RequestMeta<'a> {
     ///
     /// # Errors
     ///
-    /// -32602 for parameters that are no object, and for what is there twice or is no object in them. An `initialize` that
-    /// names no version comes from a client that knows no other way: -32022, with those that are served.
+    /// -32602 for parameters that are not an object, and for what is duplicated or is not an object in them. An
+    /// `initialize` that names no version comes from a client that knows no other way: -32022, with those that are
+    /// served.
     // MCP 2026-07-28 basic/versioning, Backward Compatibility: SHOULD name the versions in any error to `initialize`
     pub fn required(request: &'a Request, router: &Router) -> Result<Self, McpError> {
         let params = &request.params;
@@ -81,8 +82,8 @@ impl<'a> RequestMeta<'a> {
     ///
     /// # Errors
     ///
-    /// -32022 for a version that is not served without a handshake, with all that are served; -32602 that names the member that
-    /// is missing, mistyped or too long.
+    /// -32022 for a version that is not served without a handshake, with all that are served; -32602 that names the
+    /// member that is missing, mistyped or too long.
     pub fn peer(&self, router: &Router) -> Result<Peer, McpError> {
         let version = self.version()?;
         let revision = Revision::parse_with(&version, Feature::Stateless)

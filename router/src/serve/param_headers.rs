@@ -1,7 +1,8 @@
 //! Headers that repeat what the body says: `Mcp-Method`, `Mcp-Name`, and `Mcp-Param-*` of the tool that is called.
 //!
-//! Proxies route and bill by them, so a request whose header says one thing and whose body says another is refused before
-//! anything of it runs. Here is what must be repeated and how values are compared; a transport reads the headers.
+//! Proxies route and bill by them, so a request whose header says one thing and whose body says another is refused
+//! before anything of it runs. Here is what must be repeated and how values are compared; a transport reads the
+//! headers.
 //!
 //! **Invariant:** no error holds a value, of the header or of the body: it may be a secret, and errors are logged.
 //!
@@ -139,7 +140,7 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
     String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned)
 }
 
-/// Whether a header's text is the value that stands in the body: strings as they are, integers by number.
+/// Whether a header has the value that is in the body: strings as they are, integers by number.
 fn same(text: &str, body: &str) -> bool {
     match body.as_bytes().first() {
         Some(b'"') => params::text(body).is_some_and(|body| body == text),
@@ -155,11 +156,12 @@ fn integer(text: &str) -> Option<i64> {
     (-SAFE_MAX..=SAFE_MAX).contains(&integer).then_some(integer)
 }
 
-/// There is something in the place of an object that a path leads through. A type may be read from an array as well, and
-/// then has a value where the path finds none.
+/// There is something in the place of an object that a path leads through. A type may be read from an array as well,
+/// and then has a value where the path finds none.
 struct NoObject;
 
-/// The value at a path of members; `None` where there is none. Arguments that are no object are the tool's to refuse.
+/// The value at a path of members; `None` where there is none. Arguments that are not an object are the tool's to
+/// refuse.
 fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, NoObject> {
     let mut value = arguments;
     for (depth, name) in path.iter().enumerate() {

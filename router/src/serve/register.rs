@@ -1,7 +1,7 @@
-//! What a router offers: adding and removing tools, prompts, resources and templates, at any time.
+//! The catalog of a router: adding and removing tools, prompts, resources and templates, at any time.
 //!
-//! Whoever builds a server uses [`Router::tool`] and the like, which panic with the author's line; whoever adds to a
-//! running one uses [`Router::add_tool`] and the like. A change is announced after it took effect.
+//! The builder uses [`Router::tool`] and its siblings, which panic with the caller\'s line; code that changes a
+//! running server uses [`Router::add_tool`] and its siblings. A change is announced after it took effect.
 
 use crate::{
     call::extract::{Takes, Unmatched},

@@ -1,4 +1,5 @@
-//! Serving a request whose handler may ask: one round where there is no session, and what a handler asks by hand in one.
+//! Serving a request whose handler may ask: one round where there is no session, and what a handler asks by hand in
+//! one.
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -28,7 +29,7 @@ pub(crate) enum Served<T> {
     Complete(T),
     /// It has questions: the whole response.
     InputRequired(Bytes),
-    /// It has one too many, or too much to remember. An error for whoever reads the result.
+    /// It has one too many, or too much to remember. The error for the reader of the result.
     Failed(String),
 }
 
@@ -173,7 +174,7 @@ fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> 
     })
 }
 
-/// NewQuestion in a session what a handler asked by hand, and keeps the answers.
+/// In a session, asks the questions that a handler returned instead of a result, and keeps the answers.
 ///
 /// # Errors
 ///

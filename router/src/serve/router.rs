@@ -1,4 +1,4 @@
-//! The router: everything a server offers, and who it is.
+//! The router: everything a server has registered, and its settings.
 //!
 //! Built once, then shared as `Arc<Router>`. What it is made of (`&mut self`) is fixed from then on; what it offers
 //! (`&self`) may change while it runs.
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Everything a server offers, and who it is.
+/// Everything a server has registered, and its settings.
 pub struct Router {
     settings: Settings,
     pub(crate) tools: Catalog<Tool>,
@@ -36,7 +36,7 @@ pub struct Router {
     pub(crate) resources: Catalog<Resource>,
     pub(crate) templates: Catalog<ResourceTemplate>,
     pub(crate) declared: Declared,
-    /// Set once, by the server that has sessions; nobody is told before.
+    /// Set once, by the server that has sessions; nothing is announced before.
     announce: OnceLock<Arc<dyn ChangeListener>>,
     /// Tool handlers started so far.
     calls: AtomicU64,
@@ -160,7 +160,8 @@ impl Router {
 
     /// Offers a capability before anything is registered for it: its lists are then empty at first.
     ///
-    /// Capabilities are told at `initialize` only, so a server that adds its first tool later calls this when it is built.
+    /// Clients learn of capabilities only at `initialize`, so a server that adds its first tool later calls this when
+    /// it is built.
     pub fn declare(&self, capability: Capability) {
         self.declared.flag(capability).store(true, Ordering::Release);
     }
@@ -206,7 +207,8 @@ impl Router {
 }
 
 impl Server for Router {
-    /// Whether messages may be logged to clients: what is not declared must not be sent. Warns of the first that is not.
+    /// Whether messages may be logged to clients: without the declared capability none must be sent. Warns of the first
+    /// that is not.
     // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
     fn may_log(&self) -> bool {
         let may = self.declares(Capability::Logging);

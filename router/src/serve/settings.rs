@@ -1,4 +1,4 @@
-//! What a server is, apart from what it offers: fixed once it is built.
+//! The settings of a server, which are fixed once it is built.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// What a server is, apart from what it offers.
+/// The settings of a server.
 #[derive(Debug)]
 pub struct Settings {
     /// What the server calls itself.

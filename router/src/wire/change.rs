@@ -1,6 +1,6 @@
 //! What the registries tell of their changes.
 //!
-//! A change is announced after it has taken effect: whoever is told and asks again sees it.
+//! A change is announced after it has taken effect: a client that is notified and asks again sees it.
 
 use bytestring::ByteString;
 

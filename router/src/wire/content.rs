@@ -1,4 +1,5 @@
-//! Content blocks and what surrounds them, in the shape of the newest revision; `era` takes out what an older one lacks.
+//! Content blocks and what surrounds them, in the shape of the newest revision; `era` takes out what an older one
+//! lacks.
 //!
 //! [`Base64`] is written by hand: the crate `base64` has no support for serde.
 

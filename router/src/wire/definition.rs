@@ -113,7 +113,7 @@ pub struct ToolAnnotations {
     /// It may destroy something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// The same call twice does no more than once.
+    /// Calling it twice has the same effect as calling it once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// It reaches the world outside.
@@ -149,7 +149,7 @@ impl ToolAnnotations {
         self
     }
 
-    /// The same call twice does no more than once.
+    /// Calling it twice has the same effect as calling it once.
     #[must_use]
     pub fn idempotent(mut self, hint: bool) -> Self {
         self.idempotent_hint = Some(hint);
@@ -287,8 +287,8 @@ pub struct ServerInfo {
 }
 
 impl ServerInfo {
-    /// What is wrong with it, in words: a website that is not a URI, an icon that is not at an `https:`, `http:` or `data:`
-    /// URI.
+    /// What is wrong with it, in words: a website that is not a URI, an icon that is not at an `https:`, `http:` or
+    /// `data:` URI.
     // MCP 2025-11-25 schema, Implementation: both have the format `uri`; basic, icons
     #[must_use]
     pub fn mistake(&self) -> Option<String> {

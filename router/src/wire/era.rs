@@ -60,13 +60,14 @@ pub enum Feature {
     ResourceLink,
     /// `outputSchema` and `structuredContent`.
     StructuredContent,
-    /// Structured content, and output schemas, that are no object.
+    /// Structured content, and output schemas, that are not an object.
     AnyStructuredContent,
     /// `elicitation/create`, in form mode.
     Elicitation,
     /// `elicitation/create` in url mode.
     UrlElicitation,
-    /// The error -32042 that asks for an elicitation in url mode, its `elicitationId`, and the notice that it is complete.
+    /// The error -32042 that asks for an elicitation in url mode, its `elicitationId`, and the notice that it is
+    /// complete.
     UrlElicitationId,
     /// Enums with a title per value (`oneOf`) in elicitation schemas; before, `enumNames`.
     ElicitationEnumTitles,
@@ -93,8 +94,8 @@ pub enum Feature {
     Handshake,
     /// The error -32002 for a resource that is not there; -32602 otherwise.
     ResourceNotFoundCode,
-    /// No session: each request says who it is and what it can do, each result what it is and whose, and for how long it
-    /// may be kept. `server/discover`, `subscriptions/listen`, and results that ask for input.
+    /// No session: each request says who it is and what it can do, each result what it is and whose, and for how long
+    /// it may be kept. `server/discover`, `subscriptions/listen`, and results that ask for input.
     Stateless,
 }
 
@@ -238,7 +239,7 @@ pub fn negotiate(requested: &str) -> Revision {
     Revision::parse_with(requested, Feature::Handshake).unwrap_or(Revision::LATEST_HANDSHAKE)
 }
 
-/// What stands for an id that could not be read or must not be given.
+/// The id of an error response when the id could not be read or must not be given.
 #[must_use]
 pub fn unreadable_id(revision: Revision) -> ErrorId<'static> {
     if revision.has(Feature::ErrorWithoutId) { ErrorId::Absent } else { ErrorId::Null }
@@ -284,10 +285,10 @@ pub fn resource_not_found(uri: &str, revision: Revision) -> McpError {
     McpError::new(code, "resource not found").with_data(serde_json::json!({ "uri": uri }))
 }
 
-/// Makes the code of an error one that the revision defines; `false` if it cannot be, since the code is not the author's to
-/// give.
-// MCP 2026-07-28 basic, Error Codes: of -32020 to -32099 MUST NOT emit what is not defined, MUST use the others only with
-// their specified meanings; -32000 to -32019 SHOULD NOT be used at all
+/// Makes the code of an error one that the revision defines; `false` if it cannot be, since the code is not the
+/// author's to give.
+// MCP 2026-07-28 basic, Error Codes: of -32020 to -32099 MUST NOT emit what is not defined, MUST use the others only
+// with their specified meanings; -32000 to -32019 SHOULD NOT be used at all
 #[must_use]
 pub(crate) fn error(error: &mut McpError, revision: Revision) -> bool {
     match error.code {
@@ -391,7 +392,7 @@ fn describes_object(schema: &RawValue) -> bool {
         .is_ok_and(|schema| schema.r#type.is_some_and(|kind| kind == "object"))
 }
 
-/// The result of a tool. What was structured content stays as the text beside it.
+/// The result of a tool. Structured content that is removed stays as text in the content.
 pub(crate) fn tool_result(result: &mut ToolResult, revision: Revision) {
     result.content.iter_mut().for_each(|block| content(block, revision));
     result.structured = result.structured.take().filter(|json| sends_structured(json.get(), revision));

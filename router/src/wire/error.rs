@@ -1,7 +1,7 @@
 //! Protocol errors: what a JSON-RPC error response carries.
 //!
-//! Three classes, three places: the client's fault is an [`McpError`] with one of the codes below, a tool's failure is a
-//! result with `isError`, our own bug is [`McpError::internal`] and a line in the log.
+//! Three classes, three places: the client's fault is an [`McpError`] with one of the codes below, a tool's failure is
+//! a result with `isError`, our own bug is [`McpError::internal`] and a line in the log.
 
 use std::{borrow::Cow, fmt};
 
@@ -10,19 +10,21 @@ use serde_json::value::RawValue;
 
 /// The code of a JSON-RPC error. The constants are those that the framework gives.
 ///
-/// A code of your own is outside of -32768 to -32000. Of those in it that MCP reserves, -32000 to -32099, a handler's error
-/// leaves the server with its code only where the client's revision defines it and it means that: -32002 (a resource that does
-/// not exist) up to 2025-11-25, and -32602 in its place from then on; -32021 (a capability that the client lacks, with
-/// `data.requiredCapabilities`) from 2026-07-28 on, and -32600 before; -32042 (with `data.elicitations`) at 2025-11-25. Any other is answered with -32603 "internal error", and the log says which it was.
+/// A code of your own is outside of -32768 to -32000. Of those in it that MCP reserves, -32000 to -32099, a handler's
+/// error leaves the server with its code only where the client's revision defines it and it means that: -32002 (a
+/// resource that does not exist) up to 2025-11-25, and -32602 in its place from then on; -32021 (a capability that the
+/// client lacks, with `data.requiredCapabilities`) from 2026-07-28 on, and -32600 before; -32042 (with
+/// `data.elicitations`) at 2025-11-25. Any other is answered with -32603 "internal error", and the log says which it
+/// was.
 // MCP 2026-07-28 basic, Error Codes
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ErrorCode(pub i64);
 
 impl ErrorCode {
-    /// The text is no JSON (JSON-RPC 2.0, 5.1).
+    /// The text is not JSON (JSON-RPC 2.0, 5.1).
     pub const PARSE_ERROR: Self = Self(-32700);
-    /// The JSON is no request, or none that may be served now (JSON-RPC 2.0, 5.1).
+    /// The JSON is not a request, or none that may be served now (JSON-RPC 2.0, 5.1).
     pub const INVALID_REQUEST: Self = Self(-32600);
     /// No such method in this revision, or nothing registered that offers it.
     pub const METHOD_NOT_FOUND: Self = Self(-32601);
@@ -46,8 +48,8 @@ impl ErrorCode {
 
 /// An error that the protocol itself reports: the request failed, rather than what it asked for.
 ///
-/// A handler that returns one (as its error type, or inside an `anyhow::Error` or a boxed error) answers with a JSON-RPC
-/// error; every other error type becomes a result the model can read.
+/// A handler that returns one (as its error type, or inside an `anyhow::Error` or a boxed error) answers with a
+/// JSON-RPC error; every other error type becomes a result the model can read.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 #[error("{message} ({code})", code = code.0)]
 #[non_exhaustive]
@@ -72,7 +74,7 @@ impl McpError {
         Self::new(ErrorCode::INVALID_PARAMS, message)
     }
 
-    /// -32600: the message is no request that can be served now.
+    /// -32600: the message is not a request that can be served now.
     pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::INVALID_REQUEST, message)
     }
@@ -97,7 +99,7 @@ impl McpError {
     }
 }
 
-/// A client's text in a message of ours: quoted, escaped, and cut at 100 characters.
+/// A client's text in one of our messages: quoted, escaped, and cut at 100 characters.
 #[derive(Debug)]
 pub(crate) struct Shown<'a>(pub(crate) &'a str);
 

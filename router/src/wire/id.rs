@@ -11,8 +11,8 @@ use crate::wire::number;
 
 /// The id of a request, as its sender chose it.
 ///
-/// `1` and `"1"` are different ids. Integers are those of `i64` and `u64`; every other JSON value is no id. On the wire an
-/// integer may be written as a float: `1.0` is the id `1`, and is answered as `1`.
+/// `1` and `"1"` are different ids. Integers are those of `i64` and `u64`; every other JSON value is not an id. On the
+/// wire an integer may be written as a float: `1.0` is the id `1`, and is answered as `1`.
 // MCP 2025-11-25 basic, Requests: MUST be a string or integer and MUST NOT be null
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum RequestId {
@@ -26,7 +26,8 @@ pub enum RequestId {
 
 impl RequestId {
     /// The id that this JSON text is; `None` for what is neither a string nor an integer in range.
-    // MCP 2025-11-25 schema, RequestId: a string or an integer, which `1.0` is as well (JSON Schema 2020-12 Validation 6.1.1)
+    // MCP 2025-11-25 schema, RequestId: a string or an integer, which `1.0` is as well (JSON Schema 2020-12 Validation
+    // 6.1.1)
     pub(crate) fn read(json: &str) -> Option<Self> {
         let read = |json: &str| serde_json::from_str(json).ok();
         read(json).or_else(|| number::integer_of(json).and_then(|integer| read(&integer)))
@@ -125,7 +126,7 @@ impl<'de> Deserialize<'de> for RequestId {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(pub RequestId);
-/// What stands for the id in an error response.
+/// The id of an error response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorId<'a> {
     /// The request's own.

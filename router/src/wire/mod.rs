@@ -1,4 +1,4 @@
-//! What is on the wire: JSON-RPC messages, the types of the specification, and what differs between its revisions.
+//! The wire format: JSON-RPC messages, the types of the specification, and what differs between its revisions.
 //!
 //! Never runs a handler, and knows nothing of what a server offers. Read next: `jsonrpc`, then `era`.
 

@@ -71,8 +71,8 @@ impl<'a> Decimal<'a> {
 /// A number that is written as a float and has no fraction, written as the integer it is: `10.0` as `10`, `150e-1` as
 /// `15`, `-0.0` and `-0` as `0`.
 ///
-/// `None` for an integer that is written as one, for a number with a fraction, for one of more than 39 digits, and for what
-/// is not a number.
+/// `None` for an integer that is written as one, for a number with a fraction, for one of more than 39 digits, and for
+/// what is not a number.
 pub(crate) fn integer_of(text: &str) -> Option<String> {
     // serde_json reads `-0` as a float
     if !text.contains(['.', 'e', 'E']) && text != "-0" {

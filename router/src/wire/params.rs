@@ -1,4 +1,5 @@
-//! The members of an object, as text, each checked where it is taken: of a request's parameters, and of what is in them.
+//! The members of an object, as text, each checked where it is taken: of a request's parameters, and of what is in
+//! them.
 //!
 //! Decoded by hand rather than by derive, so that every refusal names the member at fault.
 
@@ -83,7 +84,7 @@ pub(crate) trait Members<'a> {
     }
 }
 
-/// The text that a JSON string is. `None` for what is no string, or no text: a lone surrogate.
+/// The text that a JSON string is. `None` for a value that is not a string, or no text: a lone surrogate.
 pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
     match json.strip_prefix('"')?.strip_suffix('"')? {
         plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
@@ -116,7 +117,7 @@ impl<'a, const N: usize> Params<'a, N> {
     ///
     /// # Errors
     ///
-    /// -32602 for what is no object, and for a member that is there twice: it could mean either.
+    /// -32602 for what is not an object, and for a member that is duplicated: it could mean either.
     pub(crate) fn read(
         text: Option<&'a str>,
         path: &'static str,
@@ -147,8 +148,8 @@ enum Refused {
     Twice(&'static str),
 }
 
-/// Finds the members of these names; of one that is there twice, the last. Gives the place of the first such name. `None` for
-/// what is not an object.
+/// Finds the members of these names; of one that is duplicated, the last. Gives the place of the first such name.
+/// `None` for what is not an object.
 pub(crate) fn find<'a>(
     json: &'a str,
     names: &[&str],

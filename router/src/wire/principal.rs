@@ -14,8 +14,9 @@ use serde_json::value::{RawValue, to_raw_value};
 
 /// Who a request acts for, as the application's own middleware found out.
 ///
-/// Two principals are equal if their names and clients are, whatever else they hold. Sessions are bound to that: the request of
-/// another principal finds no session. Scopes, expiry, claims and values belong to the request that brought them.
+/// Two principals are equal if their names and clients are, whatever else they hold. Sessions are bound to that: the
+/// request of another principal finds no session. Scopes, expiry, claims and values belong to the request that brought
+/// them.
 ///
 /// Clones share everything. What a principal holds is for the server's own code and is never sent to a client.
 ///
@@ -52,7 +53,8 @@ impl Principal {
         Self(Arc::new(Parts { name: name.into(), client: None, scopes, expires: None, claims: None, values }))
     }
 
-    /// Names the client program, such as the client id of a token. The same name through another client is another principal.
+    /// Names the client program, such as the client id of a token. The same name through another client is another
+    /// principal.
     #[must_use]
     pub fn with_client(self, client: impl Into<Arc<str>>) -> Self {
         self.change(|parts| parts.client = Some(client.into()))

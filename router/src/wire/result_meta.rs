@@ -1,5 +1,5 @@
-//! What a result says beside its content, where there is no session to say it: its type, whose it is, how long it may be
-//! kept.
+//! The members of a result in addition to its content, where there is no session: its type, its server, how long it may
+//! be kept.
 //!
 //! Written as the first members of the result's object, encoded once a server.
 
@@ -50,11 +50,11 @@ impl Cache {
         Self { ttl, scope: CacheScope::Private }
     }
 
-    /// For this long, for anybody. Only for what is the same whoever asks: a proxy may serve it to others, whatever they
-    /// may see.
+    /// For this long, for anybody. Only for results that are the same for every caller: a proxy may serve them to
+    /// others, whatever they may see.
     ///
-    /// The framework has no list that depends on who asks, so every list may be public. Where middleware of yours answers
-    /// different callers differently, say [`private`](Self::private).
+    /// The framework has no list that depends on who asks, so every list may be public. Where middleware of yours
+    /// answers different callers differently, say [`private`](Self::private).
     #[must_use]
     pub fn public(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Public }
@@ -121,7 +121,8 @@ impl ResultMeta {
         }
     }
 
-    /// What a result of this type begins with at a revision. `own` is the `_meta` that it has itself, which is completed.
+    /// What a result of this type begins with at a revision. `own` is the `_meta` that it has itself, which is
+    /// completed.
     pub(crate) fn prefix(
         &self,
         kind: ResultType,

@@ -52,7 +52,7 @@ impl ToolResult {
     ///
     /// # Errors
     ///
-    /// If the value has no JSON, such as a map whose keys are no strings.
+    /// If the value has no JSON, such as a map whose keys are not strings.
     // MCP 2025-11-25 server/tools, Structured Content: SHOULD also return the serialized JSON in a text block
     pub fn structured(mut self, value: &impl Serialize) -> Result<Self, serde_json::Error> {
         self.structured = Some(to_raw_value(value)?);

@@ -1,23 +1,26 @@
-//! Whether two URIs are one: every comparison of URIs goes through the normal form of this module.
+//! The equivalence of URIs: every comparison of URIs goes through the normal form of this module.
 //!
-//! RFC 3986, 6.2.2: the scheme and the host are lower case, an escape is upper case, and what need not be escaped is not. Of
-//! an IRI (RFC 3987) or an expanded template (RFC 6570, 3.1), what no URI may hold, such as `ö` or a space, is escaped.
+//! RFC 3986, 6.2.2: the scheme and the host are lower case, an escape is upper case, and what need not be escaped is
+//! not. Of an IRI (RFC 3987) or an expanded template (RFC 6570, 3.1), what no URI may hold, such as `ö` or a space, is
+//! escaped.
 //!
-//! It goes no further, since that would make one of what is two:
+//! It goes no further, since that would make different URIs equal:
 //!
 //! - `%2F` is not `/`: an escaped delimiter is data, and stays escaped.
-//! - Dot segments stay (6.2.2.3 is not done): `file:///a/../b` is not `file:///b`. A reader that opens files must look at what
-//!   it opens, whatever it is called.
+//! - Dot segments stay (6.2.2.3 is not done): `file:///a/../b` is not `file:///b`. A reader that opens files must look
+//!   at what it opens, whatever it is called.
 //! - Nothing that depends on the scheme (6.2.3), such as default ports, and no Unicode normalization.
 //!
-//! **Invariant:** the normal form is for comparing only. Handlers, answers and notices have the URI as its client wrote it.
+//! **Invariant:** the normal form is for comparing only. Handlers, answers and notices have the URI as its client wrote
+//! it.
 
 use std::{borrow::Cow, ops::Range};
 
 use bytestring::ByteString;
 use percent_encoding::{percent_decode, percent_encode_byte};
 
-/// The normal form of a URI. Borrowed, after one look, if it has no `%`, no upper case, and nothing that a URI may not hold.
+/// The normal form of a URI. Borrowed, after one look, if it has no `%`, no upper case, and nothing that a URI may not
+/// hold.
 #[must_use]
 pub fn normal(uri: &str) -> Cow<'_, str> {
     Normal::of(uri).text
@@ -41,7 +44,8 @@ pub fn same(one: &str, other: &str) -> bool {
 /// A URI in its normal form, and where each part of it came from.
 pub(crate) struct Normal<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// For each byte of the text, and for its end, where in the URI what it stands for begins. Empty if nothing has changed.
+    /// For each byte of the text, and for its end, where in the URI what it stands for begins. Empty if nothing has
+    /// changed.
     source: Vec<usize>,
 }
 
@@ -63,7 +67,8 @@ impl<'a> Normal<'a> {
     }
 }
 
-/// Whether a part of a URI may begin or end here in a normal form: not inside of an escape, nor of an escaped character.
+/// Whether a part of a URI may begin or end here in a normal form: not inside of an escape, nor of an escaped
+/// character.
 pub(crate) fn is_boundary(normal: &str, at: usize) -> bool {
     let bytes = normal.as_bytes();
     let escape = |at: Option<usize>| at.is_some_and(|at| bytes.get(at) == Some(&b'%'));

@@ -53,7 +53,7 @@ async fn a_wrong_argument_is_told_to_the_model_by_name() {
         (r#"{"a":1,"b":null}"#, "argument `b`: invalid type: null, expected i64"),
         (r#"{"a":"x","b":2}"#, "argument `a`: invalid type: string \"x\", expected i64"),
         (r#"{"a":1.5,"b":2}"#, "argument `a`: invalid type: floating point `1.5`, expected i64"),
-        (r#"{"a":1,"a":2,"b":2}"#, "argument `a`: given twice"),
+        (r#"{"a":1,"a":2,"b":2}"#, "argument `a`: duplicate"),
         (
             r#"{"a":9223372036854775808,"b":2}"#,
             "argument `a`: invalid value: integer `9223372036854775808`, expected i64",

@@ -157,7 +157,7 @@ async fn an_extractor_of_the_authors_decides_who_is_told() {
     let tool = Arc::new(Tool::new("t", refuse::<-32603>));
     let lines = errors_logged(async { error = tool.call(call("{}")).await.err() }).await;
     assert_eq!(error.unwrap().message, "internal error");
-    assert_eq!(lines, [r#"what "the-tool" takes cannot be extracted: the reason"#]);
+    assert_eq!(lines, [r#"extractor of "the-tool" failed: the reason"#]);
 }
 
 #[tokio::test]

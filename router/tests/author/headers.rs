@@ -99,8 +99,8 @@ fn a_mark_on_what_no_header_can_repeat_is_refused() {
     for (tool, at, what) in [
         (real.into_tool(), "x", "no string"),
         (named.into_tool(), "x", "reference"),
-        (extractor.into_tool(), "x", "no argument"),
-        (anything.into_tool(), "x", "no string"),
+        (extractor.into_tool(), "x", "not an argument"),
+        (anything.into_tool(), "x", "not a string"),
         (twice.into_tool(), "y", "another argument"),
     ] {
         let (place, why) = mistake(tool);

@@ -68,7 +68,7 @@ async fn json_is_structured_content_with_its_schema_and_its_text() {
 }
 
 const OUT: &str = r#"{"type":"object","properties":{"v":{"type":"integer"}},"required":["v"]}"#;
-const UNUSABLE: &str = "the tool gave a result that does not have the form it declares";
+const UNUSABLE: &str = "the tool's result does not match its output schema";
 
 fn out(mode: &'static str) -> Tool {
     let handler = move || async move {

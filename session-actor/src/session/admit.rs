@@ -1,8 +1,9 @@
 //! A request comes in: it is admitted under a token, answered by the session itself, or refused.
 //!
-//! No code of an author runs here. The request's task has been started and waits; it goes on only if the request is admitted.
+//! No handler code runs here. The request's task has been started and waits; it goes on only if the request is
+//! admitted.
 //!
-//! **Invariant:** this handler decides alone whether an id is free. Until it has, there is no stream and no handler runs.
+//! **Invariant:** only this actor decides whether an id is free. Until it has, there is no stream and no handler runs.
 //!
 //! Read next: `own`, `refuse` (the other two outcomes), `task` (where an admitted request goes on).
 
@@ -25,14 +26,15 @@ use crate::{
 
 /// Asks a session to take a request. Sent by the request's own task, which waits for the reply.
 ///
-/// If the actor is gone, the reply is dropped and the request's task ends; whoever waits for its head finds it dropped.
+/// If the actor is gone, the reply is dropped and the request's task ends; the transport finds the sender of its head
+/// dropped.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Admit {
     pub(crate) request: Request,
-    /// Who sends it, for a self-contained request; `None` for one of the session's client.
+    /// The sender of a self-contained request; `None` for a request of the session's client.
     pub(crate) peer: Option<Arc<Peer>>,
-    /// What stops the task.
+    /// Stops the task.
     pub(crate) running: Running,
     /// Where the answer goes.
     pub(crate) reply_to: ReplyTo,
@@ -43,7 +45,7 @@ pub struct Admit {
 /// A request that was admitted, and what its handler needs.
 #[derive(Debug)]
 pub struct Admission {
-    /// The call's name from now on.
+    /// The call's token.
     pub call: Token,
     /// The request.
     pub request: Request,
@@ -51,11 +53,11 @@ pub struct Admission {
     pub peer: Arc<Peer>,
     /// The way back to the session.
     pub link: Arc<dyn Link>,
-    /// After what silence the answer becomes a stream; `None` where it cannot.
+    /// How long the call may be silent before its response becomes a stream; `None` if it cannot.
     pub stream_after: Option<Duration>,
-    /// Its permit, where it is a request to listen.
+    /// Its permit, if it is a `subscriptions/listen` request.
     pub(crate) listens: Option<ListenPermit>,
-    /// Reports the call's end, even if nobody takes the admission.
+    /// Reports the call's end, even if the admission is dropped.
     pub(crate) report: Report,
 }
 
@@ -76,7 +78,7 @@ impl SessionActor {
             return self.admit_stateless(admit, peer);
         }
         let method = self.router.method(&admit.request.method, self.revision());
-        // a second `initialize` is refused as one, whatever its id, where the refusal can have an id
+        // over HTTP a second `initialize` is refused as such even if its id is in flight: the refusal can have that id
         let is_second = matches!((&method, &admit.reply_to), (Ok(Method::Initialize), ReplyTo::Http(_)));
         if !is_second && self.state.is_taken(&admit.request.id) {
             return self.refuse_duplicate(admit.reply_to, &admit.request.id);
@@ -109,7 +111,7 @@ impl SessionActor {
         if matches!(admit.reply_to, ReplyTo::Batch(_)) {
             // no revision without sessions has batches
             let error =
-                McpError::invalid_request("a request that names its version cannot be part of a batch");
+                McpError::invalid_request("a request with its version in `_meta` cannot be part of a batch");
             return self.refuse(admit.reply_to, &admit.request.id, &error, Disposition::Refused);
         }
         match self.router.method(&admit.request.method, peer.revision) {
@@ -118,7 +120,7 @@ impl SessionActor {
         }
     }
 
-    /// In a batch, an id stays taken until all are answered.
+    /// In a batch, an id stays taken until the whole batch is answered.
     fn note_batch(&mut self, admit: &Admit) {
         if let ReplyTo::Batch(batch) = &admit.reply_to {
             self.state.take_in(batch, &admit.request.id);
@@ -155,12 +157,12 @@ impl SessionActor {
         let call = admitted.fill(kept);
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);
-        // a task that has gone in between, with its worker, drops the admission, whose report frees the id
+        // a task that was dropped meanwhile, with its worker, drops the admission, whose report frees the id
         drop(task.send(Admission { call, request, peer, link, stream_after, listens, report }));
     }
 }
 
-/// Asks whether batches may be served now. Sent by a transport that read one; `false` also if the actor is gone.
+/// Asks whether batches may be served now. Sent by a transport that has read one; a mailbox error counts as `false`.
 #[derive(Debug, Message)]
 #[rtype(result = "bool")]
 pub struct Batching;

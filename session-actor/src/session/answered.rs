@@ -1,6 +1,6 @@
 //! The client answers a server-initiated request.
 //!
-//! Whether the answer fits the question is not checked here: the asker does that.
+//! Whether the answer fits the question is not checked here: the call that asked does that.
 //!
 //! Read next: `ask`.
 
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::SessionActor;
 
-/// An answer of the client. Sent by the transport; one that nobody waits for is ignored, as one that came too late.
+/// An answer of the client. Sent by the transport; an answer to a request that is not open (any more) is ignored.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Answered {
@@ -24,10 +24,10 @@ impl Handler<Answered> for SessionActor {
     fn handle(&mut self, answered: Answered, _: &mut Self::Context) {
         let Response { id, result } = answered.response;
         let Some(ask) = self.state.answered(&id, Instant::now()) else {
-            log::debug!(session = self.short(), request:% = id; "ignored an answer nobody waits for");
+            log::debug!(session = self.short(), request:% = id; "ignored an answer to a request that is not open");
             return;
         };
-        // the asker may have gone
+        // fails if the handler no longer waits
         drop(ask.reply.send(result.map_err(QuestionError::Refused)));
     }
 }

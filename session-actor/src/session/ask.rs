@@ -1,8 +1,9 @@
 //! A call asks the client something: elicitation, sampling, roots.
 //!
-//! What is asked, and what the answer means, is not looked at here.
+//! Neither the question nor the answer is looked into here.
 //!
-//! **Invariant:** a request to the client belongs to the call that asked, rides that call's stream, and ends with it.
+//! **Invariant:** a request to the client belongs to the call that asked, is sent on its stream, and ends with the
+//! call.
 //!
 //! Read next: `answered`, `state/client_requests` (the open ones).
 
@@ -29,15 +30,15 @@ impl Handler<Ask> for SessionActor {
 
     fn handle(&mut self, ask: Ask, ctx: &mut Self::Context) {
         let Ask { call, nth, question, room, reply } = ask;
-        // what the handler sent before its question goes before it
+        // messages that the handler sent before its question are sent first
         self.flush_outbox(call);
         if let Err(error) = self.may_ask(call, &question) {
-            // the asker may have gone
+            // fails if the handler no longer waits
             return drop(reply.send(Err(error)));
         }
         if room.0.is_none() {
-            // the stream is stalled and full: one more that must not be dropped would be one too many
-            log::debug!(session = self.short(), generation = call.generation(); "asked nothing on a stream that stands still");
+            // the stream is stalled and full, and a question could not be dropped later
+            log::debug!(session = self.short(), generation = call.generation(); "could not send a question: the stream is stalled and full");
             return drop(reply.send(Err(QuestionError::TimedOut)));
         }
         let timeout = question
@@ -48,7 +49,7 @@ impl Handler<Ask> for SessionActor {
         let id = match self.state.ask(state::ClientRequest { call, nth, due, reply }) {
             Ok(id) => id,
             Err((ask, error)) => {
-                log::warn!(session = self.short(), generation = call.generation(); "asked nothing: {error}");
+                log::warn!(session = self.short(), generation = call.generation(); "could not send a question: {error}");
                 return drop(ask.reply.send(Err(error)));
             }
         };
@@ -78,10 +79,10 @@ impl SessionActor {
         }
     }
 
-    /// Gives an asker its answer; `false` if the ask was closed before.
+    /// Gives the handler that asked its answer; `false` if the request was closed before.
     pub(super) fn resolve(&mut self, id: i64, answer: Result<ByteString, QuestionError>) -> bool {
         let Some(ask) = self.state.answered(&RequestId::Integer(id), Instant::now()) else { return false };
-        // the asker may have gone
+        // fails if the handler no longer waits
         drop(ask.reply.send(answer));
         true
     }
@@ -94,7 +95,7 @@ impl SessionActor {
         }
     }
 
-    /// Sees that the open requests are looked at when one of them is due.
+    /// Makes sure that the open requests are checked when one of them is due.
     ///
     /// One timer for all: each timer of an actor is polled at every message.
     fn watch_requests(&mut self, due: Instant, ctx: &mut Context<Self>) {
@@ -127,14 +128,14 @@ impl SessionActor {
         self.send(call, Frame::kept(cancellation(id, reason)));
     }
 
-    /// A request that was never sent needs no cancellation.
+    /// Removes a request that was never sent, and so needs no cancellation.
     fn forget_held(&mut self, id: i64) -> bool {
         let before = self.held.len();
         self.held.retain(|held| held.id != id);
         before != self.held.len()
     }
 
-    /// Takes back all open requests of a call that is about to be taken, on its own stream.
+    /// Withdraws all open requests of a call that is about to be taken, on its own stream.
     pub(super) fn withdraw_all(&mut self, call: Token) {
         for id in self.state.open_requests(call) {
             self.resolve(id, Err(QuestionError::Gone));

@@ -1,6 +1,6 @@
-//! The session ends: at once, or after running calls have had their time.
+//! The session ends: at once, or after running calls have had the drain time.
 //!
-//! It never waits: a handler's grace is a task of its own, and whoever drains the session waits for a channel.
+//! The actor never waits: a handler's grace period has its own task, and the sender of [`Drain`] waits for a channel.
 //!
 //! Read next: `sessions` (the drain of all sessions).
 
@@ -18,7 +18,8 @@ use crate::{
     token::Token,
 };
 
-/// Ends the session: running calls are cancelled, streams end. Sent by whoever owns it: DELETE, the transport, shutdown.
+/// Ends the session: running calls are cancelled, streams end. Sent by `Sessions` for a DELETE, and by a transport
+/// whose client has disconnected or never got the session's id.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Close;
@@ -31,7 +32,7 @@ impl Handler<Close> for SessionActor {
     }
 }
 
-/// What a call is answered that a shutdown does not wait for any longer.
+/// The answer to a call that a shutdown no longer waits for.
 pub(crate) fn stopped() -> McpError {
     McpError::new(ErrorCode::INTERNAL_ERROR, "the server is shutting down; the call was stopped")
 }
@@ -39,8 +40,8 @@ pub(crate) fn stopped() -> McpError {
 /// The reason its handler gets, if it listens for its cancellation.
 const SHUTTING_DOWN: &str = "the server is shutting down";
 
-/// Ends the session when the drain time is over: running calls are answered with an error, then as [`Close`]. Sent by the
-/// transport or by `Sessions` after [`Drain`]; if the actor is gone, it has nothing left to answer.
+/// Ends the session when the drain time is over: running calls are answered with an error, then as [`Close`]. Sent by
+/// the transport or by `Sessions` after [`Drain`]; if the actor is gone, it has nothing left to answer.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Stop;
@@ -60,20 +61,21 @@ impl Handler<Stop> for SessionActor {
 }
 
 impl SessionActor {
-    /// Tells everyone who waits for the session to fall silent.
+    /// Notifies those who wait for the drain, if nothing is in flight any more.
     pub(super) fn check_drained(&mut self) {
         if self.state.in_flight() == 0 && self.cleaning.is_empty() {
             for drained in self.drained.drain(..) {
-                // whoever waited may have stopped waiting
+                // fails if the sender of `Drain` has stopped waiting
                 drained.send(()).ok();
             }
         }
     }
 
-    /// Stops the task of a call that was cancelled: at once, or after a grace if its handler listens.
+    /// Stops the task of a cancelled call: at once, or after the grace period if its handler listens for its
+    /// cancellation.
     ///
-    /// The grace is a task of its own: it outlives a session that ends, and a timer here would be polled at every message.
-    /// `true` if it has one.
+    /// The grace period has its own task: it outlives a session that ends, and a timer here would be polled at every
+    /// message. `true` if there is one.
     pub(super) fn cancel_task(&mut self, running: Running, reason: Option<String>) -> bool {
         cancelled::fire(&running.cancelled, reason);
         if !cancelled::is_listening(&running.cancelled) {
@@ -82,7 +84,7 @@ impl SessionActor {
         let limit = self.state.limits.in_flight;
         let all = || Arc::new(Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
         let Ok(permit) = self.graces.get_or_insert_with(all).clone().try_acquire_owned() else {
-            log::warn!(session = self.short(); "a cancelled call has no grace: too many have (the limit is {limit})");
+            log::warn!(session = self.short(); "dropping a cancelled call at once: too many are in their grace period (the limit is {limit})");
             return false;
         };
         let grace = self.state.limits.grace;
@@ -90,7 +92,7 @@ impl SessionActor {
         let over = async move {
             tokio::time::sleep(grace).await;
             if !running.abort.is_finished() {
-                log::debug!("a cancelled call used up its grace of {grace:?}");
+                log::debug!("a cancelled call used up its grace period of {grace:?}");
             }
             drop((running, permit));
         };
@@ -98,7 +100,7 @@ impl SessionActor {
         true
     }
 
-    /// Ends the session: every call is taken, every stream ends, and nobody finds it any more.
+    /// Ends the session: every call is taken, every stream ends, and it can no longer be found.
     pub(super) fn close(&mut self, ctx: &mut Context<Self>) {
         self.registered = None;
         self.pipe_registered = None;
@@ -106,7 +108,7 @@ impl SessionActor {
         for (_, CallEntry { running, reply_to, link, .. }) in calls {
             drop(link);
             if let Some(ReplyTo::Http(reply)) = reply_to {
-                // the client may have gone, and then nobody waits
+                // fails if the client has disconnected
                 drop(reply.head.send(ResponseHead::Ended));
             }
             self.cancel_task(running, Some("the session has ended".to_owned()));
@@ -135,9 +137,9 @@ impl SessionActor {
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Drain {
-    /// Told when nothing is in flight.
+    /// Notified when nothing is in flight.
     pub done: oneshot::Sender<()>,
-    /// The client has closed its input and can answer nothing any more: whoever waits for it gets an error.
+    /// The client has closed its end and can no longer answer: handlers that wait for an answer get an error.
     pub input_closed: bool,
 }
 
@@ -149,7 +151,7 @@ impl Handler<Drain> for SessionActor {
         for reader in self.state.take_standalone() {
             // MCP 2025-11-25 basic/transports, Listening 4: SHOULD send `retry` before it closes the connection
             reader.stream.do_send(Retry { after: RETRY });
-            // ends with its reader, which is dropped here
+            // the stream ends with its reader, which is dropped here
         }
         for listener in self.state.calls().filter_map(|kept| kept.listener.as_ref()) {
             listener.end();

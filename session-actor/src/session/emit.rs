@@ -1,4 +1,5 @@
-//! A call has something to say: what waits in its outbox goes to its own stream, and what belongs to no call to a standalone one.
+//! Messages to the client: those in a call's outbox go to the call's own stream, those of no call to a standalone
+//! stream.
 //!
 //! A call's messages never go to another call's stream.
 //!
@@ -29,7 +30,7 @@ impl Handler<Emit> for SessionActor {
 }
 
 impl SessionActor {
-    /// Sends on what waits in a call's outbox, in order.
+    /// Sends the messages that wait in a call's outbox, in order.
     pub(super) fn flush_outbox(&mut self, call: Token) {
         let Some(link) = self.state.call_mut(call).map(|kept| kept.link.0.clone()) else { return };
         let mut frames = link.take().peekable();
@@ -47,7 +48,7 @@ impl SessionActor {
 
     /// Sends one message of a call on the call's own stream, which it opens if the call has none yet.
     ///
-    /// `false` if the call has nowhere to send it.
+    /// `false` if there is nowhere to send it.
     pub(super) fn send(&mut self, call: Token, frame: Frame) -> bool {
         self.start_stream(call);
         let Some(kept) = self.state.call_mut(call) else { return false };
@@ -56,7 +57,7 @@ impl SessionActor {
             None => self.send_events(call, iter::once(frame)),
             Some(_) if frame.droppable => {
                 kept.link.0.budget().count_dropped();
-                log::debug!(session = self.short(), generation = call.generation(); "the client takes no notifications");
+                log::debug!(session = self.short(), generation = call.generation(); "dropped a notification: the client does not accept text/event-stream");
             }
             // MCP 2025-11-25 basic/transports: the standalone stream is where a server-initiated request may go instead
             Some(_) => return self.send_standalone(&frame.bytes),
@@ -64,7 +65,7 @@ impl SessionActor {
         true
     }
 
-    /// Numbers messages on a call's stream, and gives them to its reader as one.
+    /// Numbers messages on a call's stream, and gives them to its reader together.
     fn send_events(&mut self, call: Token, frames: impl Iterator<Item = Frame>) {
         let now = Instant::now();
         let numbered = frames.filter_map(|Frame { bytes, room, droppable }| {
@@ -83,7 +84,7 @@ impl SessionActor {
             reader.sink.is_open() && reader.sink.budget().has_room(json.len())
         });
         let Some((id, reader)): Option<(EventId, _)> = sent else { return false };
-        // counts from here on: a burst is on its way to the queue before any of it is there
+        // reserved now: of a burst, all messages are sent before any is in the queue
         let room = reader.sink.budget().try_reserve(json.len());
         reader.stream.do_send(Write { id, json: json.clone(), room, droppable: false });
         true
@@ -100,7 +101,7 @@ impl Handler<CloseStream> for SessionActor {
         self.flush_outbox(close.call);
         self.start_stream(close.call);
         let Some(stream) = self.state.reader_of(close.call) else { return };
-        // which ends it, after what was written
+        // dropping the reader ends the stream, after the events written so far
         drop(self.state.drop_broken_stream(stream, Instant::now()));
     }
 }

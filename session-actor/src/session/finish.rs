@@ -1,6 +1,6 @@
-//! A request is answered: its id, its stream and its answer leave in this one step.
+//! A request is answered: its id and stream are removed and its answer is handed over, in one step.
 //!
-//! The answer is never looked into: the task has made it.
+//! The answer, which the task has made, is never looked into.
 //!
 //! Read next: `report` (which sends it), `state/calls`.
 
@@ -19,13 +19,13 @@ use crate::{
     token::Token,
 };
 
-/// A call's handler has ended. Sent by the call's task, once; a report about a call that was cancelled finds nothing.
+/// A call's handler has ended. Sent by the call's task, once; for a cancelled call it only ends the grace period.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Finished {
     /// The call.
     pub call: Token,
-    /// The answer; `None` if the task ended without one, which is a defect of the server.
+    /// The answer; `None` if the task ended without one, because of a bug or with its worker.
     pub reply: Option<Reply>,
 }
 
@@ -39,7 +39,7 @@ impl Handler<Finished> for SessionActor {
             return self.check_drained();
         }
         if self.finish(call, |id| reply.unwrap_or_else(|| error_reply(id, &McpError::internal()))).is_none() {
-            log::trace!(session = self.short(), generation = call.generation(); "a call that was taken has ended");
+            log::trace!(session = self.short(), generation = call.generation(); "ignored the end of a call that was taken before");
             return;
         }
         self.check_drained();
@@ -47,9 +47,9 @@ impl Handler<Finished> for SessionActor {
 }
 
 impl SessionActor {
-    /// Takes a call by its answer. Gives its task, which may still run; `None` if it was taken before.
+    /// Takes a call with its answer. Returns its task, which may still run; `None` if it was taken before.
     pub(super) fn finish(&mut self, call: Token, reply: impl FnOnce(&RequestId) -> Reply) -> Option<Running> {
-        // what the handler sent before its answer goes before it
+        // messages that the handler sent before its answer are sent first
         self.flush_outbox(call);
         self.withdraw_all(call);
         let mut code = None;
@@ -62,7 +62,7 @@ impl SessionActor {
         let CallEntry { running, reply_to, link, listener, .. } = taken.kept;
         drop(link);
         match reply_to {
-            // the client may have gone, and then nobody waits
+            // fails if the client has disconnected
             Some(ReplyTo::Http(reply)) => {
                 drop(reply.head.send(ResponseHead::Json { json, disposition: Disposition::Answered(code) }));
             }

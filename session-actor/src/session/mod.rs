@@ -1,9 +1,9 @@
-//! The session's actor: a thin shell that turns messages into calls of `SessionState` and does what comes out.
+//! The session's actor: a thin shell that turns messages into calls of `SessionState` and acts on the results.
 //!
-//! This file has the actor's data; each file beside it has what belongs to one occasion, messages and methods. Messages that
-//! a call's link or a stream sends are defined beside their senders, in `link` and `stream`. Handlers of tools never run
-//! here: an admitted request runs in a task of its own (`task`), on the worker that accepted it, and this actor knows it by its
-//! token.
+//! This file has the actor's data; each of the other files has the messages and methods for one kind of event.
+//! Messages that a call's link or a stream sends are defined with their senders, in `link` and `stream`. Your
+//! handlers never run here: an admitted request runs in its own task (`task`), on the worker that accepted it, and
+//! this actor knows it by its token.
 //!
 //! Read next: `admit` and `finish`, the two ends of a request.
 
@@ -64,44 +64,44 @@ use crate::{
 
 /// One session.
 pub struct SessionActor {
-    /// What the server offers; shared by all sessions.
+    /// The server's tools, prompts and resources; shared by all sessions.
     router: Arc<Router>,
     /// All rules. Only this actor touches it.
     state: SessionState<CallEntry, Reader>,
     /// The client, from the answer to `initialize` on.
     peer: Option<Arc<Peer>>,
-    /// The one stream of a session over a byte stream; `None` over HTTP.
+    /// The pipe of a session over a byte stream; `None` over HTTP.
     pipe: Option<Sink>,
-    /// Its own address, for those below it. Weak, and so cheap to clone.
+    /// Its own address, for its calls and streams. Weak, and so cheap to clone.
     address: WeakAddr<Self>,
     /// Its id in the registry, never shown in full.
     id: Arc<str>,
     /// Who opened it; moved to its [`SessionHandle`] when it answers `initialize`.
     principal: Option<Principal>,
-    /// What it shares with the other sessions of its server.
+    /// The state it shares with the other sessions of its server.
     hub: Arc<SessionHub>,
     /// Its entry in the registry, from `initialize` on.
     registered: Option<Registered<SessionHandle>>,
-    /// On a pipe until then: a shutdown must reach a client that does no handshake, too.
+    /// On a pipe, its entry until then: a shutdown must also reach a client that does no handshake.
     pipe_registered: Option<Registered<Addr<Self>>>,
-    /// Where the hub leaves what has changed.
+    /// Where `Sessions` leaves changes for it.
     changes: Arc<SessionChanges>,
     /// Requests to the client that wait for `notifications/initialized`, with the calls that asked.
     held: Vec<Held>,
-    /// Cancelled calls that clean up, by the token they had; an entry goes when its task reports its end. A drain waits for
-    /// them.
+    /// Cancelled calls in their grace period, by their former token; an entry is removed when its task reports its
+    /// end. A drain waits for them.
     cleaning: HashSet<Token>,
-    /// The timer of the requests to the client that are open, and when it fires; there is at most one.
+    /// The timer of the open requests to the client, and when it fires; there is at most one.
     request_timer: Option<(Instant, SpawnHandle)>,
-    /// Bounds the cancelled calls that still have their grace: as many as may be in flight. Made for the first.
+    /// Bounds the cancelled calls in their grace period: as many as may be in flight. Created for the first.
     graces: Option<Arc<Semaphore>>,
-    /// Bounds what is on its way to readers of finished streams. Made for the first.
+    /// Bounds the bytes being replayed to readers of finished streams. Created for the first.
     replays: Option<Arc<Semaphore>>,
     /// Notified when nothing is in flight any more; set by [`Drain`].
     drained: Vec<oneshot::Sender<()>>,
-    /// The client has closed its end: it can answer nothing any more.
+    /// The client has closed its end: it can no longer answer questions.
     input_closed: bool,
-    /// The timer that sends waiting notices; there is one while some wait.
+    /// The timer that sends waiting notifications; `None` if none is due.
     flush: Option<SpawnHandle>,
     /// Counts the session.
     _open: Counted,
@@ -113,7 +113,7 @@ impl fmt::Debug for SessionActor {
     }
 }
 
-/// What the sessions of one server share.
+/// The shared state of one server's sessions.
 pub(crate) type SessionHub = Hub<SessionHandle, Addr<SessionActor>>;
 
 /// How to reach a session.
@@ -134,15 +134,15 @@ pub(crate) struct CallEntry {
     running: Running,
     /// Where its answer goes; `None` once it has a stream of its own, whose reader the state knows.
     reply_to: Option<ReplyTo>,
-    /// What it asks for, for the log.
+    /// Its method and target, for the log.
     target: Target,
     /// Its way back, shared with its handler.
     link: CallEnd,
-    /// What it hears, where it is a request to listen.
+    /// Its listener, if it is a `subscriptions/listen` request.
     listener: Option<Arc<Listener>>,
 }
 
-/// A call's task, as its session holds it. Dropping it, also with a session that panics, stops the task.
+/// The session's hold on a call's task. Dropping it, also when the session panics, stops the task.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) abort: AbortHandle,
@@ -153,7 +153,7 @@ pub(crate) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // nothing happens to a task that has ended by itself
+        // has no effect on a task that has ended by itself
         self.abort.abort();
     }
 }
@@ -162,12 +162,12 @@ impl Drop for Running {
 struct Held {
     id: i64,
     call: Token,
-    /// What the client would have to have for it.
+    /// The client capabilities it needs.
     needs: &'static [ClientCapability],
     frame: Frame,
 }
 
-/// The reader of a stream. Dropping it, also with a session that panics, ends the stream after what was written.
+/// The reader of a stream. Dropping it, also when the session panics, ends the stream after the events written so far.
 pub(crate) struct Reader {
     stream: Addr<StreamActor>,
     sink: Sink,
@@ -185,7 +185,7 @@ impl SessionActor {
         short(&self.id)
     }
 
-    /// The revision that was agreed on; before that, the one that would be offered.
+    /// The negotiated revision; before the handshake, the latest one that has a handshake.
     fn revision(&self) -> Revision {
         self.peer.as_ref().map_or(Revision::LATEST_HANDSHAKE, |peer| peer.revision)
     }
@@ -200,7 +200,7 @@ impl SessionActor {
         }
     }
 
-    /// The id of an error whose request had none that could be read, or must not be named.
+    /// The id of an error whose request id could not be read, or must not be repeated.
     fn no_id(&self) -> ErrorId<'static> {
         match &self.peer {
             Some(peer) => actix_mcp_router::internal::unreadable_id(peer.revision),

@@ -1,7 +1,8 @@
-//! Something the server offers has changed, and this session's client is to be told.
+//! Change notifications to the session's client.
 //!
-//! Notices wait for a moment so that others of their kind join them, and then until there is a stream for them. There is one
-//! a kind and URI, so they are bounded and the last is never lost. Listeners are not told from here: they have a task each.
+//! They are delayed for a moment to merge repeated ones, and then wait until there is a stream for them. There is one
+//! per kind and URI, so they are bounded and the last is never lost. `subscriptions/listen` requests are not served
+//! from here: each has its own task.
 //!
 //! Read next: `changes` (what the hub leaves for the session), `state/notices`.
 
@@ -13,7 +14,7 @@ use serde_json::json;
 use super::SessionActor;
 use crate::queue::Frame;
 
-/// Something was noted for the session. Sent by `Sessions` when nothing was noted before; lost with the session.
+/// A change was noted for the session. Sent by `Sessions` if none was pending; lost if the session has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Changed;
@@ -32,16 +33,16 @@ impl Handler<Changed> for SessionActor {
     }
 }
 
-/// A pipe with this many messages waiting is given no notices yet.
+/// While this many messages wait on a pipe, change notifications are held back.
 const MAX_PIPE_MESSAGES: usize = 256; // messages
 
 impl SessionActor {
-    /// Whether there is a way for notices, be it full at the moment.
+    /// Whether there is a pipe or stream for notifications, even if it is full at the moment.
     fn hears_notices(&self) -> bool {
         self.pipe.is_some() || self.state.has_standalone()
     }
 
-    /// Sends the waiting notices in a moment, unless that is due already.
+    /// Schedules sending the waiting notifications, unless that is already scheduled.
     pub(super) fn schedule_flush(&mut self, ctx: &mut Context<Self>) {
         if self.flush.is_none() && self.state.has_notices() {
             self.flush = Some(ctx.run_later(self.state.limits.coalesce, |session, ctx| {
@@ -57,7 +58,7 @@ impl SessionActor {
                 continue;
             }
             self.state.put_back(change);
-            // what is full drains; where there is nothing, the next standalone stream brings us back here
+            // a full pipe or stream is retried; without any, the next standalone stream schedules this again
             if self.hears_notices() {
                 self.schedule_flush(ctx);
             }

@@ -1,4 +1,4 @@
-//! The client notifies: it is ready, or it cancels one of its requests.
+//! Notifications from the client: it is ready, or it cancels one of its requests.
 //!
 //! **Invariant:** a notification is never answered, whatever is wrong with it.
 //!
@@ -15,11 +15,11 @@ use crate::{
     state::Phase,
 };
 
-/// A notification of the client. Sent by the transport; lost with the session.
+/// A notification from the client. Sent by the transport; lost if the session has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Notified {
-    /// What the client said.
+    /// The notification.
     pub notification: Notification,
 }
 
@@ -37,7 +37,9 @@ impl Handler<Notified> for SessionActor {
             }
             "notifications/cancelled" => match Cancellation::read(&params) {
                 Some(cancellation) => self.cancel(cancellation),
-                None => log::debug!(session = self.short(); "ignored a cancellation that names no request"),
+                None => {
+                    log::debug!(session = self.short(); "ignored a cancellation without a valid `requestId`")
+                }
             },
             _ => {}
         }
@@ -45,28 +47,28 @@ impl Handler<Notified> for SessionActor {
 }
 
 impl SessionActor {
-    /// Cancels the call under an id: it is taken here, and what its handler still does reaches nobody.
+    /// Cancels the call with an id: it is taken here, and messages that its handler still sends are dropped.
     ///
-    /// An id that is not in flight names a request that has ended or was never ours to cancel, `initialize` among them.
+    /// An id that is not in flight names a request that has ended or cannot be cancelled, such as `initialize`.
     // MCP 2025-11-25 basic/utilities/cancellation, Behavior Requirements 3 to 5
     fn cancel(&mut self, cancellation: Cancellation) {
         let request_id = &cancellation.request_id;
         let Some(call) = self.state.find(request_id) else {
-            log::debug!(session = self.short(), request:% = request_id; "ignored the cancellation of a request that is not in flight: {cancellation}");
+            log::debug!(session = self.short(), request:% = request_id; "ignored a cancellation for a request id that is not in flight: {cancellation}");
             return;
         };
         let span = self.state.call_mut(call).map_or_else(Span::none, |kept| kept.running.span.clone());
         span.in_scope(|| {
             log::debug!(session = self.short(), request:% = request_id, generation = call.generation(); "the client cancelled a request: {cancellation}");
         });
-        // what was sent before the cancel took effect, and the word that our own questions are off
+        // messages sent before the cancellation took effect, and cancellations of the call's own questions
         self.flush_outbox(call);
         self.withdraw_all(call);
         let Some(taken) = self.state.cancel(call, Instant::now()) else { return };
         let CallEntry { running, reply_to, link, .. } = taken.kept;
         drop(link);
         match reply_to {
-            // the client may have gone, and then nobody waits
+            // fails if the client has disconnected
             Some(ReplyTo::Http(reply)) => drop(reply.head.send(ResponseHead::Cancelled)),
             None => drop(taken.reader),
             Some(ReplyTo::Pipe | ReplyTo::Batch(_)) => {}

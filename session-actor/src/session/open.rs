@@ -1,6 +1,6 @@
-//! A session begins: what it is made of, and what keeps it from beginning.
+//! Opening a session: its parts, and the errors.
 //!
-//! It is not findable yet: that comes with the answer to `initialize`.
+//! It cannot be found by its id yet: that comes with the answer to `initialize`.
 //!
 //! Read next: `own` (the answer to `initialize`).
 
@@ -15,14 +15,14 @@ use crate::{
     hub::Full, limits::SessionLimits, queue::Sink, registry::new_id, sessions::Sessions, state::SessionState,
 };
 
-/// What a session is made of.
+/// The parts of a new session.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// What the server offers.
+    /// The server's tools, prompts and resources.
     pub router: Arc<Router>,
-    /// Where the session will be found.
+    /// The sessions of the server, which this one is added to.
     pub sessions: Sessions,
-    /// What it may take; shared by all sessions.
+    /// Its limits; shared by all sessions.
     pub limits: Arc<SessionLimits>,
     /// Who opens it.
     pub principal: Option<Principal>,
@@ -37,18 +37,18 @@ pub enum OpenError {
     /// Not the client's fault: it should retry later.
     #[error(transparent)]
     Full(#[from] Full),
-    /// The machine gives no random bytes, and an id that can be guessed is worse than no session.
-    #[error("no random bytes for a session id")]
+    /// The system provides no random bytes. An id that can be guessed would be worse than no session.
+    #[error("could not get random bytes for a session id")]
     NoRandom(#[source] getrandom::Error),
 }
 
 impl SessionActor {
-    /// Starts a session on this worker, under the id that is given with it. It can be found once it has answered
-    /// `initialize`.
+    /// Starts a session on this worker, and returns it with its id. It can be found once it has answered `initialize`.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] is the machine's fault.
+    /// [`OpenError::Full`] at the limit of sessions, which the client sees; [`OpenError::NoRandom`] if the system
+    /// fails.
     pub fn open(opening: Opening) -> Result<(Addr<Self>, Arc<str>), OpenError> {
         let open = opening.sessions.hub().count_session()?;
         let id = new_id().map_err(OpenError::NoRandom)?;
@@ -58,7 +58,7 @@ impl SessionActor {
             let mut state = SessionState::new(opening.limits, Instant::now());
             let on_pipe = opening.pipe.is_some();
             let pipe_registered = on_pipe.then(|| hub.pipes().register(registry_id.clone(), ctx.address()));
-            // asked once a shutdown can find it
+            // checked after registration: a shutdown either finds the session or is seen here
             if on_pipe && hub.is_draining() {
                 state.drain();
             }

@@ -1,6 +1,6 @@
-//! What the session answers itself: `initialize`, `ping`, the log level and resource subscriptions.
+//! Requests that the session answers itself: `initialize`, `ping`, the log level and resource subscriptions.
 //!
-//! None of these is ever in flight: the request's task ends without an admission, and no code of an author runs.
+//! None of these is ever in flight: the request's task ends without an admission, and no handler code runs.
 //!
 //! Read next: `admit` (which sends requests here), `refuse`.
 
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl SessionActor {
-    /// Answers `initialize`, once; a second one changes nothing.
+    /// Answers `initialize`, once; a second one is refused.
     pub(super) fn initialize(&mut self, reply_to: ReplyTo, request: &Request, ctx: &mut Context<Self>) {
         if matches!(reply_to, ReplyTo::Batch(_)) {
             // MCP 2025-03-26 basic/lifecycle, Initialization: MUST NOT be part of a batch
@@ -38,7 +38,7 @@ impl SessionActor {
                 let result = self.router.initialize_result(client.revision);
                 let session_id = self.pipe.is_none().then(|| self.id.clone());
                 self.opened(Peer::new(client.revision, client.capabilities, client.info, session_id), ctx);
-                // asked once the session can be found: a shutdown that did not find it has been announced by now
+                // checked after registration: a shutdown either finds the session or is seen here
                 if self.hub.is_draining() {
                     return self.refuse_call(NotAdmitted::Draining, reply_to, &request.id);
                 }
@@ -113,7 +113,7 @@ impl SessionActor {
         }
     }
 
-    /// Looks whether the session has been idle for too long, at the time it could be.
+    /// Checks whether the session has been idle for too long, at the earliest time at which it can have been.
     fn watch_idle(&self, ctx: &mut Context<Self>) {
         let due = self.state.expires_at().map(|due| due.saturating_duration_since(Instant::now()));
         ctx.run_later(due.unwrap_or(self.state.limits.idle), |session, ctx| {

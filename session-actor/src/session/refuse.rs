@@ -1,6 +1,6 @@
-//! What is answered without a call: refusals, and the one way out for whatever the session answers itself.
+//! Answers without a call: refusals, and the one way out for the requests that the session answers itself.
 //!
-//! Nothing is admitted or changed here but the ids that a batch owes.
+//! Nothing is admitted or changed here, except for the ids that a batch takes.
 //!
 //! Read next: `admit`, which decides what is refused.
 
@@ -21,10 +21,10 @@ use crate::{
 };
 
 impl SessionActor {
-    /// Answers a request that was never in flight: refusals, and what the session answers itself.
+    /// Answers a request that was never in flight: a refused one, or one that the session answers itself.
     pub(super) fn answer_at_once(&self, reply_to: ReplyTo, json: Bytes, disposition: Disposition) {
         match reply_to {
-            // the client may have gone, and then nobody waits
+            // fails if the client has disconnected
             ReplyTo::Http(reply) => drop(reply.head.send(ResponseHead::Json { json, disposition })),
             ReplyTo::Pipe => self.push_to_pipe(Frame::kept(json)),
             ReplyTo::Batch(batch) => batch.push(&json),
@@ -42,7 +42,7 @@ impl SessionActor {
         self.answer_at_once(reply_to, encode_error(ErrorId::Given(id), error), disposition);
     }
 
-    /// Refuses what is no method here, or for the limits, which come before methods.
+    /// Refuses a request for its method, or at a limit, which comes first.
     pub(super) fn refuse_method(&self, reply_to: ReplyTo, id: &RequestId, error: &McpError) {
         match self.state.check_room() {
             Ok(()) => self.refuse(reply_to, id, error, Disposition::Answered(Some(error.code))),
@@ -50,24 +50,24 @@ impl SessionActor {
         }
     }
 
-    /// Refuses a second request under a live id. The first is not touched.
+    /// Refuses a second request with an id that is in flight. The first is not touched.
     pub(super) fn refuse_duplicate(&self, reply_to: ReplyTo, id: &RequestId) {
         let error = McpError::invalid_request(format!("request id {id} is already in flight"));
         match reply_to {
             // under the live id every client would fail its first call, so the pipe's error has none: a deliberate
             // deviation from MCP 2025-11-25 basic, Error Responses
             ReplyTo::Pipe | ReplyTo::Batch(_) => {
-                log::debug!(session = self.short(), request:% = id; "refused a request id that is in flight");
+                log::debug!(session = self.short(), request:% = id; "refused a duplicate request id");
                 self.answer_at_once(reply_to, encode_error(self.no_id(), &error), Disposition::Duplicate);
             }
             ReplyTo::Http(_) => self.refuse(reply_to, id, &error, Disposition::Duplicate),
         }
     }
 
-    /// Refuses what comes before `initialize`; `error` is what is wrong with its method.
+    /// Refuses a request before `initialize`; `error` is the error for its method, if it has one.
     pub(super) fn refuse_unopened(&self, reply_to: ReplyTo, id: &RequestId, error: Option<&McpError>) {
         match error {
-            // what a client that knows no handshake asks first: it tells by this error that it needs one
+            // a client of 2026-07-28 begins without a handshake: this error tells it that it needs one
             Some(error) if !self.router.eras().serve_modern() => {
                 self.refuse(reply_to, id, error, Disposition::Answered(Some(error.code)));
             }
@@ -78,7 +78,7 @@ impl SessionActor {
         }
     }
 
-    /// The error message for a client that begins with something else.
+    /// The error message for a client that begins with another request.
     fn how_to_begin(&self) -> &'static str {
         if self.router.eras().serve_modern() {
             "the session is not open: send `initialize` first, or name a version in \
@@ -88,7 +88,7 @@ impl SessionActor {
         }
     }
 
-    /// Refuses a call that the rules do not admit.
+    /// Refuses a call that was not admitted.
     pub(super) fn refuse_call(&self, refused: NotAdmitted, reply_to: ReplyTo, id: &RequestId) {
         let (message, disposition) = match refused {
             NotAdmitted::Duplicate => return self.refuse_duplicate(reply_to, id),
@@ -108,14 +108,14 @@ impl SessionActor {
     }
 }
 
-/// Answers what could not be read as a request, on the session's pipe or in its batch. Sent by its transport; lost with
-/// the session.
+/// Answers a message that could not be read as a request, on the session's pipe or in its batch. Sent by its transport;
+/// lost if the session has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Refuse {
     /// What was read, and what is wrong with it.
     pub malformed: Malformed,
-    /// The batch it was in, if it was in one.
+    /// The batch it came in, if any.
     pub batch: Option<Arc<Batch>>,
 }
 

@@ -1,6 +1,6 @@
 //! A call's reports to its session: that it has been silent for a while, and that it has ended.
 //!
-//! It keeps no session alive, and a report about a call that was taken changes nothing.
+//! It does not keep the session alive, and a report about a call that was taken changes nothing.
 //!
 //! Read next: `finish`, `streams`.
 
@@ -10,13 +10,13 @@ use actix_mcp_router::internal::Reply;
 use super::{Finished, SessionActor, StartStream};
 use crate::token::Token;
 
-/// Reports a call's end, whatever it is: without it an id would stay taken for ever.
+/// Reports a call's end, however it ends: otherwise its id would stay taken for ever.
 ///
-/// Made by the session with the admission, so that there is no moment in which a call is in flight without one.
+/// Created by the session with the admission, so that no call is ever in flight without one.
 #[derive(Debug)]
 pub(crate) struct Report {
     call: Token,
-    /// Weak: a call keeps no session alive.
+    /// Weak: a call does not keep its session alive.
     session: WeakAddr<SessionActor>,
     sent: bool,
 }
@@ -31,7 +31,7 @@ impl Report {
         self.finished(Some(reply));
     }
 
-    /// The call has been silent for so long that whoever waits should see that it lives.
+    /// Reports that the call has been silent for so long that the client should see that it is alive.
     pub(crate) fn start_stream(&self) {
         if let Some(session) = self.session.upgrade() {
             session.do_send(StartStream { call: self.call });

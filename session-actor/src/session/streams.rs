@@ -1,6 +1,6 @@
-//! Streams: a call's is started when there is something to say, a standalone one when the client asks for it.
+//! Streams: a call's starts with its first message, or after a silence; a standalone one when the client asks for it.
 //!
-//! Whether a client may have one is decided in `state/streams`; here are the actors and the queues behind it.
+//! `state/streams` decides whether a client may have one; this file has the actors and queues behind it.
 //!
 //! Read next: `stream` (the writer), `state/streams`.
 
@@ -29,13 +29,13 @@ use crate::{
 pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 impl SessionActor {
-    /// Whether streams have ids and a priming event, so that a client can resume one that has sent nothing.
+    /// Whether streams begin with a priming event, so that a client can resume one that has sent nothing.
     pub(super) fn has_polling(&self) -> bool {
         self.pipe.is_none()
             && self.peer.as_ref().is_some_and(|peer| peer.revision.has(Feature::StreamPolling))
     }
 
-    /// Turns a call's pending response into a stream, where the client can read one. Does nothing the second time.
+    /// Turns a call's pending response into a stream, if the client accepts one. Does nothing the second time.
     pub(super) fn start_stream(&mut self, call: Token) {
         let primed = self.has_polling();
         let Some(kept) = self.state.call_mut(call) else { return };
@@ -48,12 +48,12 @@ impl SessionActor {
         let mut events = None;
         self.state.open_stream(call, primed, |token, first| make(token, first, primed, &mut events));
         if let Some(events) = events {
-            // a client that has gone drops the events, and the stream reports that
+            // if the client has disconnected, this drops the source, and the stream reports that
             drop(reply.head.send(ResponseHead::Events(events)));
         }
     }
 
-    /// Starts readers: the actor on this side, the events for the other.
+    /// Starts a reader: the actor on this side, the source of its events for the transport.
     fn reader_maker(
         &self,
         budget: Arc<ByteBudget>,
@@ -85,8 +85,8 @@ impl Handler<StreamClosed> for SessionActor {
     }
 }
 
-/// Turns a call's exchange into a stream although it has said nothing yet. Sent by its task after a while; stale once
-/// the call has ended or has a stream.
+/// Turns a call's response into a stream although it has sent nothing yet. Sent by its task after a silence; stale
+/// once the call has ended or has a stream.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct StartStream {
@@ -102,22 +102,22 @@ impl Handler<StartStream> for SessionActor {
     }
 }
 
-/// Asks for a standalone stream. Sent by the transport; the mailbox error means that the session has ended.
+/// Opens a standalone stream. Sent by the transport; a mailbox error means that the session has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<Source, NoStream>")]
 pub struct OpenStream;
 
-/// Why a session opens no further standalone stream.
+/// Why a session does not open another standalone stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoStream {
-    /// It has as many as its limit allows.
+    /// The limit of standalone streams is reached.
     #[error("too many streams are open (the limit is {limit})")]
     Full {
         /// The limit.
         limit: usize,
     },
-    /// A new stream would keep the server from ending.
+    /// The server is shutting down, and a new stream would delay that.
     #[error("the server is shutting down")]
     Draining,
 }
@@ -139,7 +139,7 @@ impl Handler<OpenStream> for SessionActor {
     }
 }
 
-/// Asks for the rest of a stream. Sent by the transport; the mailbox error means that the session has ended.
+/// Asks for the rest of a stream. Sent by the transport; a mailbox error means that the session has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<Source, NotResumed>")]
 pub struct Resume {
@@ -151,15 +151,15 @@ pub struct Resume {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotResumed {
-    /// It cannot be served from that event: it is unknown, part of the rest is gone, or there is no rest.
+    /// The event is unknown or the last one, or later events are no longer kept.
     #[error(
-        "the stream cannot be resumed after this event: it is unknown, the last, or the rest is no longer kept ({limits})"
+        "the stream cannot be resumed after this event: it is unknown or the last, or later ones are no longer kept ({limits})"
     )]
     Unservable {
         /// What bounds how much is kept.
         limits: ReplayLimits,
     },
-    /// Others who came back have not read yet what they were given.
+    /// Too many bytes are still being replayed to other readers of finished streams.
     #[error("too many streams are being replayed (the limit is {limit} bytes at once)")]
     TooMuch {
         /// The limit.
@@ -171,14 +171,14 @@ impl Handler<Resume> for SessionActor {
     type Result = Result<Source, NotResumed>;
 
     fn handle(&mut self, resume: Resume, ctx: &mut Self::Context) -> Self::Result {
-        // what the running call still sends holds room of its own budget; nothing sends on a stream without one
+        // a running call's messages hold room of the call's own budget; any other stream gets a new one
         let budget = self
             .state
             .call_of(resume.last)
             .and_then(|call| self.state.call_mut(call))
             .map(|kept| kept.link.0.budget().clone());
         let replayed = self.room_to_replay(resume.last)?;
-        // a client whose stream breaks again before an event came has an id to come back with
+        // a client whose stream breaks again before the next event has an id to resume with
         let primed = self.has_polling();
         let make = self.reader_maker(budget.unwrap_or_else(|| self.budget()), None);
         let mut live = None;
@@ -191,7 +191,7 @@ impl Handler<Resume> for SessionActor {
         let unservable = NotResumed::Unservable { limits: self.state.limits.replay };
         let resumed = resumed.ok_or(unservable)?;
         if let Some(old) = resumed.replaced {
-            // what waits there is given to the new reader, and the room it holds is needed
+            // its waiting events are replayed to the new reader, and their room is needed
             old.sink.cut();
         }
         if let (Some(stream), Some(events)) = (live, events) {
@@ -199,7 +199,8 @@ impl Handler<Resume> for SessionActor {
             self.schedule_flush(ctx);
             return Ok(events);
         }
-        // the stream has ended: what is kept, and the end. Its writer knows no live token and can break nothing
+        // the stream has ended: the client gets the kept events and the end. The writer has no live token and can break
+        // nothing
         let make = self.reader_maker(self.budget(), replayed);
         let mut events = None;
         let reader = make(self.state.spent_token(), resume.last, primed, &mut events);
@@ -209,8 +210,8 @@ impl Handler<Resume> for SessionActor {
 }
 
 impl SessionActor {
-    /// Reserves space for replaying a finished stream. Such a reader replaces no other, so without a limit a client that
-    /// resumes many times and reads nothing would have as many copies written.
+    /// Reserves space for replaying a finished stream. Such a reader replaces no other, so without a limit a client
+    /// that resumes many times and reads nothing would have as many copies written.
     fn room_to_replay(&mut self, last: EventId) -> Result<Option<OwnedSemaphorePermit>, NotResumed> {
         let Some(bytes) = self.state.bytes_after_end(last) else { return Ok(None) };
         let bytes = u32::try_from(bytes.max(MIN_REPLAY_BYTES)).unwrap_or(u32::MAX);
@@ -220,10 +221,10 @@ impl SessionActor {
     }
 }
 
-/// A reader of a finished stream counts for at least this much.
+/// A reader of a finished stream counts as at least this many bytes.
 const MIN_REPLAY_BYTES: usize = 1024; // bytes
 
-/// How much may be on its way to readers of finished streams, in bytes: as much as all standalone streams could
+/// How many bytes may be being replayed to readers of finished streams: as many as all standalone streams could
 /// replay at once.
 fn replays_limit(limits: &SessionLimits) -> usize {
     let streams = limits.streams.max(1);

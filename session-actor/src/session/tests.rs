@@ -23,7 +23,7 @@ use crate::{
     token::Token,
 };
 
-/// Makes the actor panic: a defect of ours, which nothing is known to cause.
+/// Makes the actor panic: a bug in the actor itself, which nothing is known to cause.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Panic;

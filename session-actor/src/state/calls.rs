@@ -1,6 +1,6 @@
-//! The calls of a session: admitted under a free id, taken once, and what they ask the client in between.
+//! The calls of a session, each admitted under a free id and taken once, and their questions to the client.
 //!
-//! What is kept for a call is never looked into.
+//! The actor's value for a call is never looked into.
 //!
 //! Read next: `in_flight` (the map), `streams` (a call's stream).
 
@@ -18,13 +18,13 @@ use crate::{replay::EventId, reply_to::Batch, token::Token};
 pub(crate) enum NotAdmitted {
     /// The id is in flight.
     Duplicate,
-    /// The session takes no more calls.
+    /// The session admits no more calls.
     Draining,
-    /// As many calls as the limit allows are in flight.
+    /// The limit of calls in flight is reached.
     Full,
 }
 
-/// The claim of a call that may run.
+/// The claimed id of a call that may run.
 #[derive(Debug)]
 pub(crate) struct Admitted<'a, C>(VacantId<'a, Call<C>>);
 
@@ -45,22 +45,22 @@ pub(crate) struct Taken<C, R> {
     pub(crate) kept: C,
     /// The reader of its stream, if it had one.
     pub(crate) reader: Option<R>,
-    /// The answer's place on its stream, if the call had a stream.
+    /// The answer's position on its stream, if the call had a stream.
     pub(crate) event: Option<EventId>,
 }
 
 impl<C, R> SessionState<C, R> {
-    /// The live call under an id: what a new request is held against, and what a cancellation names.
+    /// The live call with an id, for a new request with the same id and for a cancellation.
     pub(crate) fn find(&self, id: &RequestId) -> Option<Token> {
         self.in_flight.find(id)
     }
 
-    /// Whether an id is in flight, itself or by the batch that it came in.
+    /// Whether an id is taken: by a call in flight, or by the batch that it came in.
     pub(crate) fn is_taken(&self, id: &RequestId) -> bool {
         self.find(id).is_some() || self.owed.holds(id)
     }
 
-    /// Takes a free id for as long as the answer of its batch is not handed over, whatever becomes of it.
+    /// Takes a free id until its batch is answered or its call is cancelled.
     pub(crate) fn take_in(&mut self, batch: &Arc<Batch>, id: &RequestId) {
         self.owed.take(id.clone(), batch);
     }
@@ -70,7 +70,7 @@ impl<C, R> SessionState<C, R> {
         self.owed.tidy();
     }
 
-    /// Claims an id for a call, which is admitted once the claim is filled. Nothing exists for one that is refused.
+    /// Claims an id for a call, which is admitted once the claim is filled. Nothing is created for a refused one.
     pub(crate) fn admit(&mut self, id: RequestId, now: Instant) -> Result<Admitted<'_, C>, NotAdmitted> {
         self.touched = now;
         let room = self.check_room();
@@ -110,7 +110,7 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.get(call).is_some()
     }
 
-    /// Takes a call by its answer, which is kept for a client that resumes if the call has a stream.
+    /// Takes a call with its answer, which is kept for a client that resumes if the call has a stream.
     pub(crate) fn finish(
         &mut self,
         call: Token,
@@ -125,14 +125,14 @@ impl<C, R> SessionState<C, R> {
         Some((taken, answer))
     }
 
-    /// Takes a call by its cancellation: its stream ends without an answer.
+    /// Takes a cancelled call: its stream ends without an answer.
     pub(crate) fn cancel(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
         let taken = self.take(call, now)?;
         self.owed.free(&taken.id);
         Some(taken)
     }
 
-    /// The one way out of the map: id, stream and questions leave together.
+    /// The one way out of the map before the session's end: id, stream and questions are removed together.
     fn take(&mut self, call: Token, now: Instant) -> Option<Taken<C, R>> {
         let (id, entry) = self.in_flight.take(call)?;
         self.touched = now;
@@ -147,8 +147,8 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.len()
     }
 
-    /// Opens a request of a call to the client. It is returned with the error if the call has ended or as many are
-    /// open as the limit allows.
+    /// Opens a request to the client for a call. It is returned with the error if the call has ended or the limit is
+    /// reached.
     pub(crate) fn ask(&mut self, request: ClientRequest) -> Result<i64, (ClientRequest, QuestionError)> {
         if !self.is_in_flight(request.call) {
             return Err((request, QuestionError::Gone));
@@ -160,7 +160,7 @@ impl<C, R> SessionState<C, R> {
         Ok(self.client_requests.open(request))
     }
 
-    /// The client's answer: resolves the request it names, if this session has it open.
+    /// Takes the request that the client's answer names, if it is open.
     pub(crate) fn answered(&mut self, id: &RequestId, now: Instant) -> Option<ClientRequest> {
         self.touched = now;
         self.client_requests.take(id)
@@ -171,17 +171,17 @@ impl<C, R> SessionState<C, R> {
         self.client_requests.find(call, nth)
     }
 
-    /// When the first of the open requests will have waited for too long.
+    /// When the first of the open requests times out.
     pub(crate) fn next_request_due(&self) -> Option<Instant> {
         self.client_requests.next_due()
     }
 
-    /// The open requests that have waited for too long: wire id and call.
+    /// The open requests that have timed out: wire id and call.
     pub(crate) fn overdue_requests(&self, now: Instant) -> Vec<(i64, Token)> {
         self.client_requests.overdue(now)
     }
 
-    /// Drops every open request: nobody can answer any more.
+    /// Drops every open request: the client can no longer answer.
     pub(crate) fn drop_client_requests(&mut self) {
         self.client_requests.clear();
     }

@@ -1,9 +1,9 @@
 //! Server-initiated requests that the client has not answered yet.
 //!
-//! Nothing is sent from here, and no timer runs: time comes in.
+//! Nothing is sent from here, and no timer runs: the current time is passed in.
 //!
-//! **Invariant:** a request belongs to the call that asked and is removed once: by its answer, its time, its author, or the
-//! end of its call.
+//! **Invariant:** a request belongs to the call that asked and is removed once: by its answer, its timeout, its
+//! withdrawal, or the end of its call.
 //!
 //! Read next: `session/ask`.
 
@@ -15,20 +15,20 @@ use tokio::{sync::oneshot, time::Instant};
 
 use crate::token::Token;
 
-/// Who waits for the answer to one server-initiated request.
+/// A server-initiated request that waits for its answer.
 #[derive(Debug)]
 pub(crate) struct ClientRequest {
     /// The call that asked.
     pub(crate) call: Token,
-    /// Which of the call's questions this is.
+    /// The question's number in its call.
     pub(crate) nth: u64,
-    /// When it will have waited for too long.
+    /// When it times out.
     pub(crate) due: Instant,
-    /// The one who waits; may have gone.
+    /// Takes the answer; the handler may no longer be waiting.
     pub(crate) reply: oneshot::Sender<Result<ByteString, QuestionError>>,
 }
 
-/// The open requests to the client of one session, by the id that went out.
+/// The open requests to the client of one session, by wire id.
 #[derive(Debug, Default)]
 pub(crate) struct ClientRequests {
     open: HashMap<i64, ClientRequest>,
@@ -36,14 +36,14 @@ pub(crate) struct ClientRequests {
 }
 
 impl ClientRequests {
-    /// Opens a request; the id is for the wire.
+    /// Opens a request; returns its wire id.
     pub(crate) fn open(&mut self, request: ClientRequest) -> i64 {
         self.last += 1;
         self.open.insert(self.last, request);
         self.last
     }
 
-    /// Takes the request that went out under this id.
+    /// Takes the request with this wire id.
     pub(crate) fn take(&mut self, id: &RequestId) -> Option<ClientRequest> {
         match id {
             RequestId::Integer(id) => self.open.remove(id),
@@ -61,12 +61,12 @@ impl ClientRequests {
         self.open.iter().filter(|(_, request)| request.call == call).map(|(id, _)| *id).collect()
     }
 
-    /// When the first of them will have waited for too long.
+    /// When the first of them times out.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.open.values().map(|request| request.due).min()
     }
 
-    /// The wire ids and calls of those that have waited for too long.
+    /// The wire ids and calls of those that have timed out.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<(i64, Token)> {
         self.open
             .iter()
@@ -77,7 +77,7 @@ impl ClientRequests {
 
     /// Drops the requests of a call that ended.
     pub(crate) fn drop_of(&mut self, call: Token) {
-        // few sessions have a request open when a call ends, so the usual price is one look at a length
+        // few sessions have a request open when a call ends, so the usual cost is one length check
         if !self.open.is_empty() {
             self.open.retain(|_, request| request.call != call);
         }

@@ -1,7 +1,7 @@
 //! The in-flight map: which requests of this session are running.
 //!
-//! **Invariant:** a wire id is looked up in two methods only, [`InFlight::claim`] and [`InFlight::find`]; a call enters by
-//! the one claim and leaves by the one [`InFlight::take`].
+//! **Invariant:** a wire id is looked up in two methods only, [`InFlight::claim`] and [`InFlight::find`]; a call enters
+//! by a claim and leaves by [`InFlight::take`], or by [`InFlight::drain`] at the session's end.
 //!
 //! Read next: `calls` (who claims), `token`.
 
@@ -14,11 +14,11 @@ use actix_mcp_router::RequestId;
 
 use crate::token::{Generations, Slots, Token, Vacancy};
 
-/// The requests of one session that are running, each with what `C` keeps for it.
+/// The running requests of one session, each with a value of type `C`.
 #[derive(Debug)]
 pub(crate) struct InFlight<C> {
     calls: Slots<(RequestId, C)>,
-    /// The live token of each id. An entry here and its call come and go together.
+    /// The live token of each id. An entry here and its call are added and removed together.
     ids: HashMap<RequestId, Token>,
 }
 

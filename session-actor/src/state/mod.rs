@@ -1,15 +1,15 @@
-//! The rules of a session, without I/O, clock or actors: the actor calls a method for what has happened, and the method
-//! returns what is to be done about it.
+//! The rules of a session, without I/O, clock or actors: the actor calls a method for each event, and the method
+//! returns what to do.
 //!
-//! This file has the data; the files beside it have the methods, and of the data the actor sees only the limits and the
-//! phase. Where a method needs something from the actor, such as a reader that must know its token, it takes a closure. Two
-//! rules are not here: the actor moves the phase on (`session/own`, `session/notified`), and `session/admit` says which
-//! method may come in which phase. `C` is what the actor keeps for a call, `R` its handle on the reader of a stream; neither
-//! is looked into.
+//! This file has the data; the other files here have the methods. Of the data the actor sees only the limits and the
+//! phase. Where a method needs something from the actor, such as a reader that must know its token, it takes a
+//! closure. Two rules are elsewhere: the actor changes the phase (`session/own`, `session/notified`), and
+//! `session/admit` decides which method may come in which phase. `C` is the actor's value for a call, `R` its handle
+//! on the reader of a stream; neither is looked into.
 //!
-//! **Invariants:** every admitted call is taken exactly once, by [`SessionState::finish`], [`SessionState::cancel`] or
-//! [`SessionState::close`]; its id and its stream leave in the same step. A reader is removed only under the generation it
-//! was registered with. Nothing that names one call or stream touches another.
+//! **Invariants:** every admitted call is taken exactly once, by [`SessionState::finish`], [`SessionState::cancel`]
+//! or [`SessionState::close`]; its id and its stream are removed in the same step. A reader is removed only with the
+//! generation it was registered with. A message that names one call or stream never affects another.
 //!
 //! Read next: `calls` and `streams` (the rules), `in_flight` (the map), `replay` (the ring), `session/` (the actor).
 
@@ -39,14 +39,14 @@ use crate::{
     token::{Generations, Slots, Token},
 };
 
-/// Where a session stands in its life.
+/// The phase of a session's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     /// Only `initialize` and `ping` are served.
     New,
     /// `initialize` was answered.
     Opened,
-    /// The client said `notifications/initialized`: requests to it and notices may go out.
+    /// The client has sent `notifications/initialized`: requests and change notifications may be sent to it.
     Ready,
 }
 
@@ -58,7 +58,7 @@ struct Subscription {
     _counted: Counted,
 }
 
-/// One session: what runs, who reads, what is owed.
+/// The state of one session: its calls, its streams and their readers, and the answers that are still owed.
 #[derive(Debug)]
 pub(crate) struct SessionState<C, R> {
     pub(crate) limits: Arc<SessionLimits>,
@@ -67,12 +67,12 @@ pub(crate) struct SessionState<C, R> {
     draining: bool,
     generations: Generations,
     in_flight: InFlight<Call<C>>,
-    /// Ids that are no longer in flight, but whose batch is.
+    /// Ids taken by batches that are not answered yet.
     owed: Owed,
-    /// Live readers only: a stream whose reader has gone lives on in its call's `Track`, or in the ring.
+    /// Live readers only: a stream without a reader lives on in its call's `Track`, in `parked` or in the ring.
     readers: Slots<Reader<R>>,
-    /// Standalone streams whose reader has gone, oldest first, each with how many events it has had. As many as may
-    /// be open; a client that resumes one goes on with it, although it has missed nothing.
+    /// Standalone streams whose reader has disconnected, oldest first, each with how many events it has had. At most as
+    /// many as may be open; a client can resume one even if it has missed nothing.
     parked: VecDeque<(u64, u64)>,
     client_requests: ClientRequests,
     replay: Replay,
@@ -94,7 +94,7 @@ struct Call<C> {
 #[derive(Clone, Copy, Debug)]
 struct Track {
     stream: u64,
-    /// Events so far, the priming event included: the next event's place.
+    /// Events so far, including the priming event: the next event's position.
     sent: u64,
     reader: Option<Token>,
 }
@@ -154,10 +154,9 @@ impl<C, R> SessionState<C, R> {
         self.touched = now;
     }
 
-    /// When the session will have been idle for too long, if nothing happens; `None` while it is busy, or
-    /// if that is never.
+    /// When the session expires if nothing happens; `None` while it is busy, or if it never expires.
     ///
-    /// A question keeps it by the call that asked, with which it ends.
+    /// An open question keeps the session busy through its call, with which it ends.
     pub(crate) fn expires_at(&self) -> Option<Instant> {
         let idle = self.in_flight.is_empty() && self.readers.is_empty();
         if idle { self.touched.checked_add(self.limits.idle) } else { None }

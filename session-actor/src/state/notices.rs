@@ -1,6 +1,7 @@
-//! The resource subscriptions of a session, and the change notices that wait for a stream: at most one a kind and URI.
+//! The resource subscriptions of a session, and the change notifications that wait for a stream: at most one per kind
+//! and URI.
 //!
-//! When they are sent is decided by the actor.
+//! The actor decides when they are sent.
 //!
 //! Read next: `changes`, `session/notices`.
 
@@ -11,7 +12,8 @@ use super::{Phase, SessionState, Subscription};
 use crate::stats::Counted;
 
 impl<C, R> SessionState<C, R> {
-    /// Subscribes to a resource; a second time, however it is written, is no more than once. `false` at the limit.
+    /// Subscribes to a resource. A second subscription, however its URI is spelled, has no effect. `false` at the
+    /// limit.
     pub(crate) fn subscribe(&mut self, uri: ByteString, count: impl FnOnce() -> Counted) -> bool {
         let normal = normal_of(&uri);
         if self.subscriptions.contains_key(&normal) {
@@ -24,7 +26,7 @@ impl<C, R> SessionState<C, R> {
         true
     }
 
-    /// A change as its notice names it: a resource by the URI with which the client first subscribed.
+    /// A change as its notification names it: a resource by the URI with which the client first subscribed.
     pub(crate) fn as_asked(&self, change: &Change) -> Change {
         let Change::Resource(normal) = change else { return change.clone() };
         let asked = self.subscriptions.get(normal).map(|subscription| subscription.uri.clone());
@@ -37,8 +39,8 @@ impl<C, R> SessionState<C, R> {
         self.notices.remove(&Change::Resource(normal));
     }
 
-    /// Notes a change, its URI in the normal form, for a notice; there is one a kind and URI. `false` if it does not concern
-    /// this session.
+    /// Notes a change, its URI in the normal form, for a notification; there is one per kind and URI. `false` if the
+    /// change does not concern this session.
     pub(crate) fn changed(&mut self, change: Change) -> bool {
         if let Change::Resource(uri) = &change
             && !self.subscriptions.contains_key(uri)
@@ -49,12 +51,12 @@ impl<C, R> SessionState<C, R> {
         true
     }
 
-    /// Takes one waiting notice, if notices may go out.
+    /// Takes one waiting notification, if the client is ready for them.
     pub(crate) fn next_notice(&mut self) -> Option<Change> {
         if self.phase < Phase::Ready { None } else { self.notices.pop_first() }
     }
 
-    /// Puts back a notice that found no stream.
+    /// Puts back a notification that could not be sent.
     pub(crate) fn put_back(&mut self, change: Change) {
         self.notices.note(change);
     }

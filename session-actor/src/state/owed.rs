@@ -1,10 +1,10 @@
-//! The ids of batches whose answers were not handed over yet.
+//! The request ids of batches that are not answered yet.
 //!
-//! The answers of a batch leave together, so that an id stays taken after its own answer is there. The answers are not here:
-//! the batch has them.
+//! The answers of a batch are sent together, so an id stays taken after its own answer is ready. The answers
+//! themselves are in the batch.
 //!
-//! **Invariant:** an id is taken until its batch has gone, which is when the array is handed over, or its call was
-//! cancelled. How it was answered does not matter.
+//! **Invariant:** an id is taken until its batch is dropped, which is when the array is handed over, or until its
+//! call is cancelled. How it was answered does not matter.
 //!
 //! Read next: `reply_to` (the batch).
 
@@ -17,15 +17,15 @@ use actix_mcp_router::RequestId;
 
 use crate::reply_to::Batch;
 
-/// Fewer ids than this are never searched for those that can go.
+/// With fewer ids than this, taking one does not remove those that are free again.
 const MIN_SWEEP: usize = 128; // ids
 
-/// The ids that are taken by a batch of one session.
+/// The ids that the batches of one session have taken.
 #[derive(Debug, Default)]
 pub(crate) struct Owed {
-    /// Of each, the batch that it came in. A batch that has gone leaves its ids free, although they are still here.
+    /// Each with the batch it came in. Once the batch is dropped its ids are free, although they may still be here.
     ids: HashMap<RequestId, Weak<Batch>>,
-    /// How many ids there are when those of batches that have gone are removed next.
+    /// The number of ids at which those of dropped batches are removed next.
     sweep_at: usize,
 }
 
@@ -36,11 +36,11 @@ impl Owed {
         !self.ids.is_empty() && self.ids.get(id).is_some_and(|batch| batch.strong_count() > 0)
     }
 
-    /// Takes an id until its batch has gone.
+    /// Takes an id until its batch is dropped.
     pub(crate) fn take(&mut self, id: RequestId, batch: &Arc<Batch>) {
         if self.ids.len() >= self.sweep_at {
             self.sweep();
-            // each sweep is paid for by as many ids that came since the last one
+            // amortized: the number of ids at least doubles until the next sweep
             self.sweep_at = (self.ids.len() * 2).max(MIN_SWEEP);
         }
         self.ids.insert(id, Arc::downgrade(batch));
@@ -51,7 +51,7 @@ impl Owed {
         self.ids.remove(id);
     }
 
-    /// Removes what no longer is taken, where it is worth a look: ids can be long.
+    /// Removes ids that are free again, if there are few enough to look at: ids can be long.
     pub(crate) fn tidy(&mut self) {
         if !self.ids.is_empty() && self.ids.len() <= MIN_SWEEP {
             self.sweep();
@@ -95,7 +95,7 @@ mod tests {
         drop(b);
         assert!(!owed.holds(&3_i64.into()));
         owed.tidy();
-        assert_eq!(owed.ids.capacity(), 0, "ids of a batch that has gone are kept");
+        assert_eq!(owed.ids.capacity(), 0, "ids of a dropped batch are kept");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The streams of a session: a call's, which lives as long as the call, and the standalone ones.
 //!
-//! A reader that breaks takes nothing with it: its stream lives on in its call or among the parked ones, and what was sent
-//! on it in the replay ring.
+//! A broken reader takes nothing with it: its stream lives on in its call or among the parked ones, and its events in
+//! the replay ring.
 //!
 //! Read next: `replay`, `session/streams`.
 
@@ -14,17 +14,17 @@ use crate::{
     token::{Slots, Token},
 };
 
-/// A stream that a client came back to.
+/// A resumed stream.
 #[derive(Debug)]
 pub(crate) struct Resumed<R> {
-    /// What it missed, in order.
+    /// The events that the client missed, in order.
     pub(crate) events: Vec<(EventId, Bytes)>,
     /// The reader it had until now.
     pub(crate) replaced: Option<R>,
 }
 
 impl<C, R> SessionState<C, R> {
-    /// Opens the stream of a call that has none yet. `primed` says that its first event is the priming event.
+    /// Opens the stream of a call that has none yet. If `primed`, its first event is the priming event.
     pub(crate) fn open_stream(
         &mut self,
         call: Token,
@@ -39,7 +39,7 @@ impl<C, R> SessionState<C, R> {
         Some(token)
     }
 
-    /// Opens a standalone stream; `None` when there are as many as the limit allows.
+    /// Opens a standalone stream; `None` at the limit.
     pub(crate) fn open_standalone(
         &mut self,
         primed: bool,
@@ -70,14 +70,14 @@ impl<C, R> SessionState<C, R> {
         vacancy.fill(Reader { handle, call, stream: first.stream, sent: first.event })
     }
 
-    /// Removes a reader that broke, if it is still the one registered. Its call goes on.
+    /// Removes a broken reader, if it is still the one registered. Its call goes on.
     pub(crate) fn drop_broken_stream(&mut self, stream: Token, now: Instant) -> Option<R> {
         let reader = self.readers.remove(stream)?;
         self.touched = now;
         if let Some(track) =
             reader.call.and_then(|call| self.in_flight.get_mut(call)).and_then(|call| call.track.as_mut())
         {
-            // it was this one: a call's stream has one reader, and an older one was removed when this came
+            // it was this one: a call's stream has one reader, and an older one was removed when this one came
             track.reader = None;
         }
         if reader.call.is_none() {
@@ -89,7 +89,7 @@ impl<C, R> SessionState<C, R> {
         Some(reader.handle)
     }
 
-    /// A client came back to the stream of `last`. `None` if that stream cannot be served from there.
+    /// Resumes the stream of `last` after that event. `None` if it cannot be served from there.
     pub(crate) fn resume(
         &mut self,
         last: EventId,
@@ -127,7 +127,7 @@ impl<C, R> SessionState<C, R> {
         self.in_flight.iter().find(|(_, call)| is_on(call)).map(|(token, _)| token)
     }
 
-    /// A stream of no running call: a standalone one goes on, anything else gives what is kept and ends.
+    /// Resumes a stream of no running call: a standalone one goes on, any other replays what is kept and ends.
     fn resume_standalone(
         &mut self,
         last: EventId,
@@ -168,17 +168,17 @@ impl<C, R> SessionState<C, R> {
         Some((event, reader.and_then(|reader| self.readers.get(reader)).map(|reader| &reader.handle)))
     }
 
-    /// Who reads a call's stream.
+    /// The actor's handle on the reader of a call's stream.
     pub(crate) fn handle_of(&self, call: Token) -> Option<&R> {
         self.readers.get(self.reader_of(call)?).map(|reader| &reader.handle)
     }
 
-    /// The reader of a call's stream.
+    /// The token of the reader of a call's stream.
     pub(crate) fn reader_of(&self, call: Token) -> Option<Token> {
         self.in_flight.get(call).and_then(|call| call.track).and_then(|track| track.reader)
     }
 
-    /// Numbers a message of no call on the newest standalone stream that `healthy` accepts, and keeps it.
+    /// Numbers a message on the newest standalone stream that `healthy` accepts, and keeps it.
     pub(crate) fn emit_standalone(
         &mut self,
         json: &Bytes,
@@ -215,7 +215,7 @@ impl<C, R> SessionState<C, R> {
         self.readers.iter().filter(|(_, reader)| reader.call.is_none())
     }
 
-    /// A token that names nothing and never will.
+    /// A token that matches nothing and never will.
     pub(crate) fn spent_token(&mut self) -> Token {
         Token::spent(self.generations.next())
     }

@@ -127,7 +127,7 @@ fn permutations<S>(steps: &mut Vec<S>, from: usize, visit: &mut impl FnMut(&[S])
     }
 }
 
-/// What can meet on one call, beside a second call under its id.
+/// Events that can meet on one call, in addition to a second call with its id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Event {
     /// Each claim opens a stream, if it is admitted.
@@ -137,9 +137,9 @@ enum Event {
     Cancel,
     FinishA,
     FinishB,
-    /// The first reader of A's stream has gone; stale if the stream has another one by then.
+    /// The first reader of A's stream has disconnected; stale if the stream has another one by then.
     Disconnect,
-    /// The client comes back to the beginning of A's stream.
+    /// The client resumes A's stream from the beginning.
     Resume,
     /// The server shuts down.
     Drain,

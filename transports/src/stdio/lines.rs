@@ -1,9 +1,10 @@
-//! Lines from a byte stream, however it is cut into pieces.
+//! Lines from a byte stream, however it is split into reads.
 //!
-//! **Invariant:** memory is bounded by the line limit; a longer line is skipped to its end and costs only itself.
+//! **Invariant:** memory is bounded by the line limit; a longer line is skipped to its end, and later lines are not
+//! affected.
 //!
-//! By hand: `LinesCodec` of `tokio_util` copies each line into a `String`, and its reader ends at a line that is too long or not
-//! UTF-8.
+//! By hand: `LinesCodec` of `tokio_util` copies each line into a `String`, and its reader ends at a line that is too
+//! long or not UTF-8.
 
 use std::io;
 
@@ -11,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 const CHUNK: usize = 64 * 1024; // bytes
-/// What a read must have room for; a chunk is taken where it has not.
+/// Minimum room for a read; with less, the buffer grows by a chunk.
 const LEAST: usize = 8 * 1024; // bytes
 
 /// One line, without its end.
@@ -34,7 +35,7 @@ pub(super) fn begins_like_json(line: &[u8]) -> bool {
 pub(super) struct Lines<R> {
     input: R,
     buffer: BytesMut,
-    /// So much of the buffer holds no line end.
+    /// How many bytes of the buffer are known to have no line end.
     scanned: usize,
     limit: usize,
     /// Set while the rest of a line that is too long is skipped.
@@ -47,7 +48,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input, buffer: BytesMut::new(), scanned: 0, limit, skipping: None, ended: false }
     }
 
-    /// Whether the next line is here already.
+    /// Whether the next line is already in the buffer.
     pub(super) fn has_line(&mut self) -> bool {
         self.find_end().is_some()
     }
@@ -70,7 +71,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.buffer.len() > self.limit {
                 self.skip();
             }
-            // lines that are being served still hold this buffer: it is filled up before there is another
+            // lines that are being served still hold this buffer: it is filled before another is allocated
             if self.buffer.capacity() - self.buffer.len() < LEAST {
                 self.buffer.reserve(CHUNK);
             }
@@ -84,7 +85,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         end
     }
 
-    /// Drops what is here of a line that is too long.
+    /// Drops the buffered part of a line that is too long.
     fn skip(&mut self) {
         let json = self.skipping.unwrap_or_else(|| begins_like_json(&self.buffer));
         self.skipping = Some(json);

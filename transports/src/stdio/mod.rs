@@ -1,7 +1,7 @@
-//! stdio: one session over any byte stream, one message a line.
+//! stdio: one session over any byte stream, one message per line.
 //!
-//! **Invariants:** nothing but protocol messages is ever written; a line that cannot be read costs only itself; a client
-//! that closes its end, or a signal, ends the server within the drain time.
+//! **Invariants:** nothing but protocol messages is ever written; a malformed line does not affect later ones; a client
+//! that closes its end, or a signal, ends the server within the drain time, plus half a second for the last answers.
 //!
 //! Read next: `lines` (input), `writer` (output), `process` (this process's own stdin and stdout).
 
@@ -36,20 +36,21 @@ use self::{
 };
 use crate::{backend::Backend, stop};
 
-/// A client that does not read its answers is not read from either, beyond this much.
+/// While this much waits to be read by the client, no further input is read.
 const UNREAD_BYTES: usize = 8 * 1024 * 1024;
 const UNREAD_FRAMES: usize = 4096;
-/// What was answered when the drain time is over has this long to be written.
+/// When the drain time is over, the last answers have this long to be written.
 const LAST_WRITES: Duration = Duration::from_millis(500);
-/// After this many lines, what they started gets its turn.
+/// After this many lines, the reader yields to the tasks that they started.
 const LINES_A_TURN: usize = 16;
 
 impl Backend {
-    /// Serves one client over this process's stdin and stdout, until it has gone or a signal comes.
+    /// Serves one client over this process's stdin and stdout, until it closes its end or a signal arrives.
     ///
     /// # Errors
     ///
-    /// An input or output error of the streams, or values that handlers need and nobody gave to the server.
+    /// An I/O error of the streams, a session that could not be opened, or missing `web::Data` that a handler needs. A
+    /// client that disconnects is not an error.
     pub async fn stdio(self) -> io::Result<()> {
         let (input, output) = (process::stdin()?, process::stdout()?);
         self.serve(input, output, stop::signal()?).await
@@ -113,7 +114,7 @@ impl Backend {
     }
 }
 
-/// Lets what runs end, and what was answered be written.
+/// Waits for running calls to end and for the answers to be written.
 async fn drain(
     session: &Addr<SessionActor>,
     time: Duration,
@@ -130,7 +131,7 @@ async fn drain(
         written = &mut writer => return client_gone(written),
     }
     session.do_send(Stop);
-    // what was answered is written, unless the client does not read it
+    // the answers are written, unless the client does not read them
     match timeout_at(deadline.max(Instant::now() + LAST_WRITES), &mut writer).await {
         Ok(written) => client_gone(written).and(read),
         Err(_) => {
@@ -141,20 +142,20 @@ async fn drain(
     }
 }
 
-/// A client that closed its end of the output has gone, and that is all.
+/// A client that has closed its end of the output has disconnected, which is not an error.
 fn client_gone(written: Result<io::Result<()>, actix_rt::task::JoinError>) -> io::Result<()> {
     written.map_err(io::Error::other)?.or_else(gone)
 }
 
-/// Takes the errors of a stream whose other end has gone for the end that they are. A client that is killed with bytes
-/// unread resets its sockets, and a socket is what some clients give a server for its stdin and stdout.
+/// Treats the errors of a stream whose other end is closed as its end. A client that is killed with unread bytes
+/// resets its sockets, and some clients give a server sockets as its stdin and stdout.
 fn gone(error: io::Error) -> io::Result<()> {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
 
     if !matches!(error.kind(), BrokenPipe | ConnectionReset | ConnectionAborted) {
         return Err(error);
     }
-    log::info!("the client has closed its end");
+    log::info!("the client has disconnected");
     Ok(())
 }
 
@@ -172,7 +173,7 @@ struct Reader<'a> {
     server: &'a Backend,
     session: &'a Addr<SessionActor>,
     pipe: &'a Sink,
-    /// Set while lines are waiting: what they cause may share a write.
+    /// Set while lines are waiting, whose answers may share a write.
     more: Rc<Cell<bool>>,
     /// Lines that were skipped so far.
     skipped: Cell<u64>,
@@ -199,9 +200,9 @@ impl Reader<'_> {
 
     async fn read(&self, text: Bytes) {
         if !begins_like_json(&text) {
-            // a program that logs into the pipe must not get an error a line
+            // a program that logs into the pipe must not get an error per line
             if !text.trim_ascii().is_empty() {
-                self.skip(format_args!("a line of {} bytes that is no JSON-RPC message", text.len()));
+                self.skip(format_args!("a line of {} bytes that is not a JSON-RPC message", text.len()));
             }
             return;
         }
@@ -231,7 +232,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Who sends a request that speaks for itself; `None` for one of the session.
+    /// The sender of a self-contained request; `None` for a request of the session.
     fn peer(&self, request: &Request) -> Result<Option<Arc<Peer>>, McpError> {
         let router = &self.server.router;
         let claim = match router.eras() {
@@ -245,7 +246,7 @@ impl Reader<'_> {
     /// Delivers the members of a batch; their answers come back as one array.
     // MCP 2025-03-26 basic, Batching: MUST support receiving; gone from 2025-06-18 on
     async fn deliver_batch(&self, messages: Vec<Result<Incoming, Malformed>>) {
-        // a session that has just ended serves nothing any more
+        // a session that has just ended serves no batch
         if !self.session.send(Batching).await.unwrap_or(false) {
             let error = era::no_batch();
             let answers = Payload::Batch(messages).answers();
@@ -268,12 +269,12 @@ impl Reader<'_> {
         if malformed.wants_answer() {
             self.session.do_send(Refuse { malformed, batch });
         } else {
-            log::debug!("ignored a message that wants no answer: {}", malformed.error.message);
+            log::debug!("ignored a malformed message that expects no answer: {}", malformed.error.message);
         }
     }
 
-    /// Says that a line was skipped: loudly at the 1st, 10th, 100th and so on, since what writes one such line may write
-    /// thousands.
+    /// Logs a skipped line: as a warning at the 1st, 10th, 100th and so on, since a program that writes one such line
+    /// may write thousands.
     fn skip(&self, what: fmt::Arguments<'_>) {
         let count = self.skipped.get() + 1;
         self.skipped.set(count);

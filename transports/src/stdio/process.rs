@@ -1,9 +1,9 @@
 //! This process's own stdin and stdout.
 //!
-//! Two threads do the blocking reads and writes and are never waited for: a read that is parked, or a client that does not
+//! Two threads do the blocking reads and writes and are never waited for: a blocked read, or a client that does not
 //! read, must not keep the process from ending.
 //!
-//! By hand: a read of `tokio::io::stdin` that is parked keeps the runtime from shutting down.
+//! By hand: a blocked read of `tokio::io::stdin` keeps the runtime from shutting down.
 
 use std::{
     io::{self, Read, Write},
@@ -48,7 +48,7 @@ fn read_all(send: &mpsc::Sender<io::Result<Bytes>>) {
     }
 }
 
-/// What the reading thread has read.
+/// The chunks that the reading thread has read.
 pub(super) struct Stdin {
     chunks: mpsc::Receiver<io::Result<Bytes>>,
     rest: Bytes,

@@ -1,6 +1,6 @@
-//! Lines to a byte stream: whole messages only, in the order they were handed over, few writes for many.
+//! Lines to a byte stream: whole messages only, in the order they were handed over, many in one write.
 //!
-//! What is waiting is written as soon as no further input line is ready, at 32 KiB, or 1 ms after its first byte.
+//! Waiting messages are written as soon as no further input line is ready, at 32 KiB, or 1 ms after the first of them.
 
 use std::{cell::Cell, io, rc::Rc, time::Duration};
 
@@ -12,7 +12,7 @@ use tokio::{
 
 const FLUSH_AT: usize = 32 * 1024; // bytes
 const FLUSH_AFTER: Duration = Duration::from_millis(1);
-/// A buffer that a large message made larger than this is not kept.
+/// A buffer that a large message has grown beyond this is shrunk to it.
 const KEEP: usize = 256 * 1024; // bytes
 
 /// Where lines are written to.
@@ -31,7 +31,7 @@ impl<W: AsyncWrite + Unpin> Output for Stream<W> {
     }
 }
 
-/// Writes what the source gives until it ends. `more` tells whether further input lines are ready.
+/// Writes the source's messages until it ends. `more` tells whether further input lines are ready.
 pub(super) async fn write_lines(
     mut source: Source,
     mut output: impl Output,
@@ -48,7 +48,7 @@ pub(super) async fn write_lines(
     Ok(())
 }
 
-/// Adds what comes in the meantime, for as long as it is worth waiting.
+/// Adds messages that come in the meantime, for as long as it is worth waiting.
 async fn gather(source: &mut Source, lines: &mut Vec<u8>, more: &Cell<bool>) {
     let first = Instant::now();
     while lines.len() < FLUSH_AT {

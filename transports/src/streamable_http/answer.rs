@@ -1,4 +1,4 @@
-//! From the head to an HTTP response: the table of statuses in a session, and how streams begin.
+//! From the head to an HTTP response: the table of status codes in a session, and how streams begin.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::{Endpoint, refusal::Refusal, sse::SseBody};
 
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The status of a request's fate in a legacy session, and in how many seconds to come back.
+/// The HTTP status for a request's outcome in a session, and its `Retry-After` in seconds.
 fn status(disposition: Disposition) -> (StatusCode, Option<u32>) {
     match disposition {
         // an error that a handler or a method gives is an answer; 404 would end the client's session
@@ -30,7 +30,7 @@ fn status(disposition: Disposition) -> (StatusCode, Option<u32>) {
 }
 
 impl Endpoint {
-    /// Answers the request of this id with what the session decided; `None` is a session that ended before it could.
+    /// Answers the request with this id as the session decided; `None` means that the session ended before that.
     pub(super) async fn answer(
         &self,
         head: Option<ResponseHead>,
@@ -38,7 +38,7 @@ impl Endpoint {
         id: Option<&RequestId>,
     ) -> HttpResponse {
         match head {
-            // an answer, also one that is an error, comes in what the client reads; only refusals are always JSON
+            // an answer, even an error, has a type that the client accepts; only refusals are always JSON
             Some(ResponseHead::Json { json, disposition: Disposition::Answered(_) })
                 if accepts == Accepts::Events =>
             {
@@ -54,7 +54,7 @@ impl Endpoint {
                 response.body(json)
             }
             Some(ResponseHead::Events(source)) => self.events(source).await,
-            // cancelled by its own client: nothing is to be said, and the exchange must end all the same
+            // cancelled by its own client: there is no answer, but the exchange must end
             Some(ResponseHead::Cancelled) if accepts == Accepts::Json => HttpResponse::Accepted().finish(),
             Some(ResponseHead::Cancelled) => stream_head().body(Bytes::new()),
             Some(ResponseHead::Ended) | None => Refusal::no_session().of(id).response(ErrorId::Absent),
@@ -66,7 +66,7 @@ impl Endpoint {
         self.events_with(source, self.options().keep_alive()).await
     }
 
-    /// The same with a comment after so long a silence.
+    /// The same with a comment after each such silence.
     pub(super) async fn events_with(&self, mut source: Source, silence: Duration) -> HttpResponse {
         match source.next().await {
             Some(first) => stream_head().body(SseBody::new(first, source, silence)),
@@ -75,7 +75,7 @@ impl Endpoint {
     }
 }
 
-/// A single answer for a client that reads only streams.
+/// A single answer for a client that accepts only streams.
 fn one_event(json: &[u8]) -> HttpResponse {
     stream_head().body(event(json))
 }

@@ -1,4 +1,4 @@
-//! A request's body, whole and bounded.
+//! Reads a request's whole body, up to the limit.
 //!
 //! By hand: `Payload::to_bytes_limited` of actix-web has no timeout for a body that stalls.
 
@@ -67,8 +67,8 @@ async fn next<S>(mut payload: Pin<&mut S>, server: &Backend) -> Result<Option<By
 where
     S: Stream<Item = Result<Bytes, PayloadError>>,
 {
-    // A body that came with its head is handed over right after this was asked for it, in the same turn of the
-    // connection. Asking a second time spares it the timer.
+    // A body that came with its head is handed over right after the first poll, in the same turn of the connection.
+    // Polling a second time saves the timer.
     let mut asked = false;
     let at_once = poll_fn(|cx| match payload.as_mut().poll_next(cx) {
         Poll::Ready(next) => Poll::Ready(Some(next)),
@@ -87,7 +87,7 @@ where
                 next = timeout(idle, poll_fn(|cx| payload.as_mut().poll_next(cx))) => {
                     next.map_err(|_| Refusal::body_timeout(idle))?
                 }
-                // a client that sends half a request would keep the server from ending
+                // a client that sends half a request would keep the server from shutting down
                 () = server.sessions.ended() => return Err(Refusal::shutting_down().into()),
             }
         }

@@ -1,4 +1,4 @@
-//! Cross-origin requests: exactly the origins that pass the Origin check are told that they may read the answer.
+//! Cross-origin requests: exactly the origins that pass the Origin check may read the response.
 //!
 //! By hand: `actix-cors` is middleware, which would be part of the type of the scope, and has its own list of origins.
 
@@ -13,14 +13,14 @@ use actix_web::{
 
 use super::{media::is_token, refusal::METHODS};
 
-/// What a client may send.
+/// The headers that a page may send.
 const ALLOWED_HEADERS: &str = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
-/// What a client may read.
+/// The headers that a page may read.
 const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate";
-/// How long a browser may remember it.
+/// How long a browser may cache the answer to a preflight.
 const MAX_AGE: u32 = 600; // seconds
 
-/// How many headers beside those of the protocol a page may send, and how long their names may be together.
+/// How many headers in addition to those of the protocol a page may send, and the total length of their names.
 const ASKED_MAX: usize = 64;
 const MAX_ASKED_BYTES: usize = 4096;
 
@@ -33,14 +33,14 @@ pub(super) fn preflight(request: &HttpRequest) -> HttpResponse {
         .finish()
 }
 
-/// The headers of the protocol, and those that an allowed origin asks for, such as `Mcp-Param-*` or an application's own: by
-/// name, since a wildcard stands neither for `Authorization` nor for requests with credentials.
+/// The headers of the protocol, and those that an allowed origin asks for, such as `Mcp-Param-*` or an application's
+/// own: by name, since a wildcard covers neither `Authorization` nor requests with credentials.
 fn allowed_headers(request: &HttpRequest) -> String {
     let headers = request.headers();
     let mut allowed = ALLOWED_HEADERS.to_owned();
     let asked = headers.get_all(ACCESS_CONTROL_REQUEST_HEADERS).filter(|_| headers.contains_key(ORIGIN));
     let names = asked.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    // `HeaderName` puts a name into lower case, and would take a quote for a part of it
+    // `HeaderName` converts a name to lower case, and would accept a quote as part of it
     let names = names.map(str::trim).filter(|name| is_token(name));
     let names = names.filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok());
     for name in names.take(ASKED_MAX) {

@@ -8,12 +8,12 @@ use super::{
 };
 
 impl Endpoint {
-    /// Ends the session: from here on nobody finds it, what runs is cancelled, its streams end.
+    /// Ends the session: it can no longer be found, running calls are cancelled, and its streams end.
     // MCP 2025-11-25 basic/transports, Session Management 5
     pub(super) fn delete(&self, request: &HttpRequest) -> Result<HttpResponse, Refused> {
         self.session(request)?;
         let id = headers::single(request, &headers::SESSION_ID)?.unwrap_or_default();
-        // of two that come at once, one ends it
+        // of two concurrent DELETEs, one ends it
         if self.server.sessions.close(id, self.principal(request).as_ref()) {
             Ok(HttpResponse::NoContent().finish())
         } else {

@@ -1,4 +1,4 @@
-//! GET: a client listens, or comes back to a stream that broke.
+//! GET: a client opens a standalone stream, or resumes a stream that broke.
 
 use actix_mcp_session::internal::{EventId, NoStream, NotResumed, OpenStream, Resume};
 use actix_web::{HttpRequest, HttpResponse};
@@ -11,7 +11,7 @@ use super::{
 impl Endpoint {
     pub(super) async fn get(&self, request: &HttpRequest) -> Result<HttpResponse, Refused> {
         let session = self.session(request)?;
-        // an empty one is none (WHATWG HTML, 9.2.4)
+        // an empty id means none (WHATWG HTML, 9.2.4)
         let last = headers::single(request, &headers::LAST_EVENT_ID)?.map(str::trim);
         let source = match last.filter(|last| !last.is_empty()) {
             None => {
@@ -22,8 +22,8 @@ impl Endpoint {
                 })?
             }
             Some(last) => {
-                // 404 would make the client give its session up
-                let no_id = |_| Refusal::bad("`Last-Event-ID` names no event that can be resumed from");
+                // 404 would make the client give up its session
+                let no_id = |_| Refusal::bad("`Last-Event-ID` is not an event id of this server");
                 let last: EventId = last.parse().map_err(no_id)?;
                 let resumed = session.addr.send(Resume { last }).await.map_err(|_| Refusal::no_session())?;
                 resumed.map_err(|error| match error {

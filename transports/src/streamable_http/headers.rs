@@ -1,4 +1,4 @@
-//! The headers of the protocol, and what HTTP says of the others.
+//! The headers of the protocol, and the checks of HTTP's own headers.
 
 use actix_mcp_router::{
     Revision,
@@ -17,20 +17,20 @@ use super::{
 
 /// The session a request belongs to.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The revision that was agreed on.
+/// The negotiated revision.
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// What a request without a session calls, and by which name or URI.
+/// The method of a self-contained request, and the name or URI of its target.
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// The last event that a client has of a stream it comes back to.
+/// The last event that a client has of a stream it resumes.
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// As nearly every client writes it; the rest is worth a parser.
+/// The values that nearly every client sends; others go through the parser.
 const BOTH: [&str; 2] = ["application/json, text/event-stream", "text/event-stream, application/json"];
 
 /// What kinds of answer the client can read.
 ///
-/// No header is anything, and ranges match (RFC 9110, 12.5.1).
+/// Without the header every type is accepted, and ranges match (RFC 9110, 12.5.1).
 pub(super) fn accepts(request: &HttpRequest, prefer_json: bool) -> Result<Accepts, Refused> {
     let mut values = request.headers().get_all(ACCEPT);
     let (json, events) = match (values.next(), values.next()) {
@@ -43,8 +43,7 @@ pub(super) fn accepts(request: &HttpRequest, prefer_json: bool) -> Result<Accept
         (true, false) => Ok(Accepts::Json),
         (false, true) => Ok(Accepts::Events),
         (false, false) => {
-            Err(Refusal::not_acceptable("`Accept` takes neither application/json nor text/event-stream")
-                .into())
+            Err(Refusal::not_acceptable("`Accept` must include application/json or text/event-stream").into())
         }
     }
 }
@@ -54,10 +53,10 @@ pub(super) fn accepts_events(request: &HttpRequest) -> Result<(), Refused> {
     if accepts_type(request, "text", "event-stream") {
         return Ok(());
     }
-    Err(Refusal::not_acceptable("`Accept` must take text/event-stream").into())
+    Err(Refusal::not_acceptable("`Accept` must include text/event-stream").into())
 }
 
-/// Whether the header takes a type: the most specific range that matches decides.
+/// Whether the header accepts a type: the most specific range that matches decides.
 fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
     let lines: Vec<_> = request.headers().get_all(ACCEPT).map(media::text).collect();
     if lines.is_empty() {
@@ -73,13 +72,13 @@ fn accepts_type(request: &HttpRequest, kind: &str, subtype: &str) -> bool {
     matching.max_by_key(|(specific, _)| *specific).is_some_and(|(_, taken)| taken)
 }
 
-/// Refuses what is not JSON in UTF-8, and with it what a web page may send without asking first.
+/// Refuses any type but JSON in UTF-8, and so every type that a web page may send without a preflight.
 pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
     let mut values = request.headers().get_all(CONTENT_TYPE);
     let (Some(value), None) = (values.next(), values.next()) else {
         return Err(Refusal::media_type().into());
     };
-    // as nearly every client writes it; the rest is worth a parser
+    // the value that nearly every client sends; others go through the parser
     let is_json = value == "application/json"
         || Media::parse(&media::text(value))
             .is_some_and(|media| media.is("application", "json") && media.is_utf_8());
@@ -87,7 +86,7 @@ pub(super) fn content_type(request: &HttpRequest) -> Result<(), Refused> {
 }
 
 /// Refuses a body that is labelled as compressed: nothing here decodes one.
-// RFC 9110, 8.4: codings that were applied; `identity` is none
+// RFC 9110, 8.4: codings that were applied; `identity` means none
 pub(super) fn content_encoding(request: &HttpRequest) -> Result<(), Refused> {
     let mut codings = request.headers().get_all(CONTENT_ENCODING);
     let none = codings.all(|value| {
@@ -102,20 +101,20 @@ pub(super) fn single<'a>(request: &'a HttpRequest, name: &HeaderName) -> Result<
     let mut values = request.headers().get_all(name);
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(Refusal::bad(format!("`{}` is there more than once", spelled(name))).into());
+        return Err(Refusal::bad(format!("duplicate header `{}`", spelled(name))).into());
     }
     match value.to_str() {
         Ok(text) => Ok(Some(text)),
-        Err(_) => Err(Refusal::bad(format!("`{}` is no visible ASCII", spelled(name))).into()),
+        Err(_) => Err(Refusal::bad(format!("`{}` must be visible ASCII", spelled(name))).into()),
     }
 }
 
-/// Refuses a revision that is not served; the one that was agreed on governs all the same.
+/// Refuses an unsupported revision. Any other is ignored: the negotiated one applies.
 // MCP 2025-11-25 basic/transports, Protocol Version Header: MUST respond with 400 to an invalid or unsupported version
 pub(super) fn protocol_version(request: &HttpRequest) -> Result<(), Refused> {
     match single(request, &PROTOCOL_VERSION)? {
         Some(version) if Revision::parse_with(version, Feature::Handshake).is_none() => {
-            Err(Refusal::bad("`MCP-Protocol-Version` names a revision that is not served here").into())
+            Err(Refusal::bad("`MCP-Protocol-Version` is not a supported revision").into())
         }
         _ => Ok(()),
     }
@@ -131,11 +130,11 @@ fn spelled(name: &HeaderName) -> &str {
     }
 }
 
-/// What a request has under a name, for those who compare it with its body.
+/// The value of a header, to be compared with the body.
 pub(super) fn field<'a>(request: &'a HttpRequest, name: &str) -> Field<'a> {
     let headers = request.headers();
     let mut values = match name {
-        // every request has these: their names are known, and nothing is to be read or copied to find them
+        // every request has these: constant names need no parsing or copying
         "MCP-Protocol-Version" => headers.get_all(&PROTOCOL_VERSION),
         "Mcp-Method" => headers.get_all(&METHOD),
         "Mcp-Name" => headers.get_all(&NAME),

@@ -1,6 +1,6 @@
-//! A JSON answer that takes its time: white space until it is there, which JSON may begin with (RFC 8259, 2).
+//! A slow JSON answer: white space until it is ready, which may precede JSON (RFC 8259, 2).
 //!
-//! Over HTTP/2 only a write finds out that the client has gone.
+//! Over HTTP/2 only a write detects that the client has disconnected.
 
 use std::{
     convert::Infallible,
@@ -24,7 +24,7 @@ const SPACE: Bytes = Bytes::from_static(b" ");
 
 /// The answer as a response body. Dropped with its stream, which cancels the request.
 pub(super) struct JsonBody<F> {
-    /// Taken when it has come.
+    /// `None` once it has been answered.
     head: Option<Pin<Box<F>>>,
     id: RequestId,
     every: Duration,
@@ -32,7 +32,7 @@ pub(super) struct JsonBody<F> {
 }
 
 impl<F> JsonBody<F> {
-    /// A body whose head has been waited for, with white space at once and then after each such time.
+    /// A body for a head that is still awaited, with white space at once and then at this interval.
     pub(super) fn new(head: Pin<Box<F>>, id: RequestId, every: Duration) -> Self {
         Self { head: Some(head), id, every, silence: Box::pin(sleep(Duration::ZERO)) }
     }
@@ -51,7 +51,7 @@ impl<F: Future<Output = ResponseHead>> MessageBody for JsonBody<F> {
             self.head = None;
             let json = match head {
                 ResponseHead::Json { json, .. } => json,
-                // a client that takes JSON only gets no stream, so that it was the server's end
+                // a client that accepts only JSON gets no stream, so the server is shutting down
                 ResponseHead::Events(_) | ResponseHead::Cancelled | ResponseHead::Ended => {
                     Refusal::shutting_down().of(Some(&self.id)).json(ErrorId::Absent)
                 }

@@ -1,16 +1,16 @@
-//! Media types as HTTP writes them: `type/subtype` with parameters, and lists of such.
+//! Media types as HTTP writes them: `type/subtype` with parameters, and lists of them.
 //!
-//! Nearly every client writes them in one way, which is compared as it stands; this is for the others. The crate `mime` refuses
-//! spaces before a semicolon, which the grammar allows, and actix-web's lists split at a comma inside quotes.
+//! Nearly every client sends one spelling, which is compared directly; this parser is for the others. The crate `mime`
+//! refuses spaces before a semicolon, which the grammar allows, and actix-web's lists split at a comma inside quotes.
 // RFC 9110, 8.3.1 and 5.6.6
 
 use std::borrow::Cow;
 
 use actix_web::http::header::HeaderValue;
 
-/// Names of UTF-8 and of US-ASCII, which is a part of it: those of the IANA registry, and what clients write besides.
+/// Names of UTF-8 and of its subset US-ASCII: those of the IANA registry, and others that clients send.
 const UTF_8: [&str; 16] = [
-    // no name at all
+    // an empty name
     "",
     "utf-8",
     "utf8",
@@ -34,7 +34,7 @@ const UTF_8: [&str; 16] = [
 pub(super) struct Media<'a> {
     kind: &'a str,
     subtype: &'a str,
-    /// What comes after, well formed.
+    /// The rest, not parsed yet.
     parameters: &'a str,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Media<'a> {
         Some(Self { kind, subtype, parameters })
     }
 
-    /// Whether it is this type, whatever its case.
+    /// Whether it is this type, in upper or lower case.
     pub(super) fn is(&self, kind: &str, subtype: &str) -> bool {
         self.kind.eq_ignore_ascii_case(kind) && self.subtype.eq_ignore_ascii_case(subtype)
     }
@@ -63,12 +63,12 @@ impl<'a> Media<'a> {
         named.map(|(_, value)| unquoted(value))
     }
 
-    /// Whether its text is UTF-8, as far as it says: a `charset` may name nothing else.
+    /// Whether its text can be UTF-8: no `charset` names another encoding.
     pub(super) fn is_utf_8(&self) -> bool {
         self.values("charset").all(|charset| UTF_8.iter().any(|name| charset.eq_ignore_ascii_case(name)))
     }
 
-    /// The parameters, names with values as they stand; the last one is `None` if it is malformed.
+    /// The parameters: names, and values that are still quoted; the last one is `None` if it is malformed.
     fn parameters(&self) -> impl Iterator<Item = Option<(&'a str, &'a str)>> + use<'a> {
         let mut rest = Some(self.parameters);
         std::iter::from_fn(move || {
@@ -174,7 +174,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(end + 2)
 }
 
-/// What a parameter's value stands for.
+/// A parameter's value without its quotes and escapes.
 fn unquoted(value: &str) -> String {
     let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return value.to_owned();

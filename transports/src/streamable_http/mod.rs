@@ -1,7 +1,7 @@
 //! Streamable HTTP: an actix-web scope that serves MCP sessions.
 //!
-//! **Invariants:** every refusal is decided before a session, a stream or a handler exists for it, and is JSON-RPC in JSON
-//! whatever the client accepts; a disconnect stops nothing but its own stream.
+//! **Invariants:** every refusal here is decided before a session, a stream or a handler exists for the request, and is
+//! JSON-RPC in JSON whatever the client accepts; in a session, a disconnect stops nothing but its own stream.
 //!
 //! Read next: `post` (a request comes in), then `sse.rs` (a stream goes out).
 
@@ -44,23 +44,23 @@ pub use self::{
 };
 use crate::backend::Backend;
 
-/// One worker's end of the endpoint.
+/// The endpoint on one worker.
 struct Endpoint {
     server: Backend,
-    /// The first request of a worker looks for values that handlers need and nobody gave.
+    /// Set by this worker's first POST, which checks for missing `web::Data`.
     checked: Cell<bool>,
 }
 
 impl Backend {
-    /// The endpoint as an actix-web scope. Both the path and the path with a slash at its end are served, whichever is given.
-    /// Each worker has a scope of its own, and all have the same sessions.
+    /// The endpoint as an actix-web scope. The path is served with and without a trailing slash, whichever is given.
+    /// Each worker has its own scope, and all share the same sessions.
     #[must_use]
     pub fn scope(&self, path: &str) -> Scope {
         let path = path.trim_matches('/');
         let path = if path.is_empty() { String::new() } else { format!("/{path}") };
         shutdown::register(self, &path);
         let endpoint = Rc::new(Endpoint { server: self.clone(), checked: Cell::new(false) });
-        // two resources: a plain path is found without the regular expressions that two paths of one would take
+        // two resources: one with two paths would be matched by a regular expression
         let resource = |path: &str| {
             let endpoint = endpoint.clone();
             let serve = move |request: HttpRequest, payload: web::Payload| {
@@ -87,7 +87,7 @@ impl Endpoint {
     async fn respond(&self, request: &HttpRequest, payload: web::Payload) -> HttpResponse {
         let origin = match self.options().allowed.check_origin(request) {
             Ok(origin) => origin,
-            // nobody may read this one, and caches must know that it depends on the origin
+            // no page may read this one, and caches must know that it depends on the origin
             Err(refused) => return cors::allow(refused.response(ErrorId::Absent), None),
         };
         let response = match self.options().allowed.check_host(request) {
@@ -101,7 +101,7 @@ impl Endpoint {
         cors::allow(response, origin.as_ref())
     }
 
-    /// What stands for an id that was not read: the schema of the request's session decides, where there is one.
+    /// The id of an error whose request id was not read: the revision of the session decides, if there is one.
     fn no_id(&self, request: &HttpRequest) -> ErrorId<'static> {
         let id = headers::single(request, &headers::SESSION_ID).ok().flatten();
         let principal = self.principal(request);
@@ -118,7 +118,7 @@ impl Endpoint {
                 let body = body::read(payload, request, &self.server).await?;
                 self.post(request, accepts, body).await
             }
-            // there is no session to listen to, and none to end
+            // without sessions there is nothing to GET or DELETE
             _ if !self.server.router.eras().serve_legacy() => Err(Refusal::only_post().into()),
             Method::GET => {
                 headers::accepts_events(request)?;
@@ -139,7 +139,7 @@ impl Endpoint {
         (self.options().principal)(request)
     }
 
-    /// Warns once, whichever worker finds it, where requests come with credentials and nobody says whose they are.
+    /// Warns once for all workers if requests have credentials but no principal.
     fn warn_of_nobody(&self, request: &HttpRequest, principal: Option<&Principal>) {
         let known = &self.options().owners_known;
         if known.load(Ordering::Relaxed) {
@@ -149,14 +149,14 @@ impl Endpoint {
             known.store(true, Ordering::Relaxed);
         } else if request.headers().contains_key(AUTHORIZATION) && !known.swap(true, Ordering::Relaxed) {
             log::warn!(
-                "requests carry `Authorization` and none has a principal: sessions are bound to nobody, so that whoever \
-                 knows the id of one can use it; put a `Principal` into the request, or see `ServerBuilder::principal`"
+                "requests have `Authorization` but no principal: sessions are not bound to a user, so anyone who knows \
+                a session id can use it; put a `Principal` into the request, or see `ServerBuilder::principal`"
             );
         }
     }
 
-    /// Finds values that handlers need and that neither the `App` nor the server has: with the first request of a worker,
-    /// since actix-web shows them no earlier.
+    /// Checks for `web::Data` that handlers need and that neither the `App` nor the server has: with the first POST
+    /// on each worker, since actix-web does not show it earlier.
     fn check_data(&self, request: &HttpRequest) -> Result<(), Refused> {
         if self.checked.replace(true) {
             return Ok(());
@@ -168,14 +168,15 @@ impl Endpoint {
         if missing.is_empty() { Ok(()) } else { Err(Refusal::internal().into()) }
     }
 
-    /// Warns once, whichever worker finds it, where disconnects would go unnoticed. A request without a peer is one of a unit test.
+    /// Warns once for all workers if disconnects would go unnoticed. Requests without a peer address come from unit
+    /// tests or Unix sockets.
     fn warn_of_bare_server(&self, request: &HttpRequest) {
         if request.peer_addr().is_some()
             && !sockets::is_ready(request)
             && !self.options().warned.swap(true, Ordering::Relaxed)
         {
             log::warn!(
-                "this HttpServer does not notice clients that disconnect: use actix_mcp::http_server, or \
+                "this HttpServer does not detect client disconnects: use actix_mcp::http_server, or \
                  h1_allow_half_closed(false) and on_connect(actix_mcp::on_connect)"
             );
         }

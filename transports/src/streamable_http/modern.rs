@@ -1,4 +1,4 @@
-//! A request that speaks for itself comes in: no session is looked up, none is left behind.
+//! POST of a self-contained request: no session is looked up, and none is created.
 //!
 //! Read next: `actix_mcp_session::exchange`.
 
@@ -25,11 +25,11 @@ use super::{
     shutdown,
 };
 
-/// A call over HTTP/2 whose client has gone goes on for this long at most.
+/// Over HTTP/2, a call goes on for at most this long after its client has disconnected.
 const NOTICED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Endpoint {
-    /// Whether a message speaks for itself. Whatever an `initialize` on the same connection said is not asked.
+    /// Whether a message is self-contained. An earlier `initialize` on the same connection does not matter.
     // MCP 2026-07-28 basic/versioning, Backward Compatibility with Initialization-Based Versions
     pub(super) fn is_modern(&self, request: &HttpRequest, message: &Incoming) -> bool {
         let eras = self.server.router.eras();
@@ -41,7 +41,7 @@ impl Endpoint {
         }
         match message {
             Incoming::Request(message) => {
-                // the header first: what it says needs no look into the body
+                // the header first: it needs no look into the body
                 (names_modern(request) && Method::of(&message.method) != Some(Method::Initialize))
                     || RequestMeta::of(&message.params).is_some()
             }
@@ -57,10 +57,10 @@ impl Endpoint {
     ) -> Result<HttpResponse, Refused> {
         let message = match message {
             Incoming::Request(message) => message,
-            // no notification of a client means anything here; real ones still send `notifications/cancelled`
+            // notifications from clients have no effect here; existing clients still send `notifications/cancelled`
             Incoming::Notification(_) => return Ok(HttpResponse::Accepted().finish()),
             Incoming::Response(_) => {
-                return Err(Refusal::bad("the body is a response: this server has asked nothing").into());
+                return Err(Refusal::bad("the body is a response, but this server sends no requests").into());
             }
         };
         let peer = self.check(request, &message)?;
@@ -69,7 +69,7 @@ impl Endpoint {
         }
         let id = message.id.clone();
         let reads = accepts;
-        // what lasts as long as its client likes is a stream, or nothing
+        // `subscriptions/listen` is answered with a stream, or not at all
         let accepts = match Method::of(&message.method) {
             Some(Method::Listen) => headers::accepts_events(request).map(|()| Accepts::Events),
             _ => Ok(accepts),
@@ -95,7 +95,7 @@ impl Endpoint {
         };
         match head {
             ResponseHead::Json { json, disposition: Disposition::Answered(code) }
-                // a 400 is JSON, whatever is accepted; so is an error to a request to listen, where JSON is accepted
+                // a 400 is JSON, whatever is accepted; so is an error to `subscriptions/listen`, if JSON is accepted
                 if answered_status(code) != StatusCode::OK || reads != Accepts::Events =>
             {
                 Ok(HttpResponse::build(answered_status(code))
@@ -110,15 +110,15 @@ impl Endpoint {
         }
     }
 
-    /// How long a stream may be silent. Over HTTP/2 only a write finds out that its client has gone, and what a call does is
-    /// to end within a second then. Where a client takes JSON only, [`JsonBody`] sees to that.
+    /// How long a stream may be silent. Over HTTP/2 only a write detects that its client has disconnected, and a call
+    /// must end within a second after that. For a client that accepts only JSON, [`JsonBody`] does this.
     fn silence(&self, request: &HttpRequest, message: &Request) -> Duration {
         let most = self.options().keep_alive();
         let lasts = Method::of(&message.method) == Some(Method::Listen);
         if request.version() == Version::HTTP_2 && !lasts { most.min(NOTICED_WITHIN) } else { most }
     }
 
-    /// Checks what a request says of itself, in the order in which it is refused.
+    /// Checks the metadata and headers of a request; the order decides which error is sent.
     fn check(&self, request: &HttpRequest, message: &Request) -> Result<Peer, Refused> {
         let refuse = |error| Box::new(Refusal::modern(error, &message.id));
         let router = &self.server.router;
@@ -133,7 +133,7 @@ impl Endpoint {
     }
 }
 
-/// Refuses a batch where no revision with batches is asked for.
+/// Refuses a batch if there are no sessions, or if the version header names a revision without them.
 // MCP 2026-07-28 basic/transports/streamable-http, Sending Messages 4: MUST be a single request or notification
 pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(), Refused> {
     let eras = router.eras();
@@ -143,12 +143,13 @@ pub(super) fn refuse_batch(router: &Router, request: &HttpRequest) -> Result<(),
     Ok(())
 }
 
-/// Why a request cannot be a member of a session's batch, if it speaks for itself.
+/// The error for a self-contained request in a session's batch.
 // as on a pipe: no revision without sessions has batches
 pub(super) fn refuse_member(router: &Router, message: &Request) -> Option<Malformed> {
     let claims = router.eras().serve_modern() && RequestMeta::of(&message.params).is_some();
     claims.then(|| {
-        let error = McpError::invalid_request("a request that names its version cannot be part of a batch");
+        let error =
+            McpError::invalid_request("a request with its version in `_meta` cannot be part of a batch");
         Malformed::request(message.id.clone(), error)
     })
 }

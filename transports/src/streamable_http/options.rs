@@ -1,4 +1,4 @@
-//! What is particular to Streamable HTTP, and how a server is told of it.
+//! The options of Streamable HTTP.
 
 use std::{
     fmt,
@@ -12,23 +12,24 @@ use serde::Deserialize;
 
 use super::origin::Allowed;
 
-/// Finds out who a request acts for.
+/// Finds the principal that a request acts for.
 pub type FindPrincipal = dyn Fn(&HttpRequest) -> Option<Principal> + Send + Sync;
 
-/// What is particular to Streamable HTTP.
+/// The options of Streamable HTTP.
 #[derive(Clone)]
 pub struct HttpOptions {
     /// How large and how slow requests and responses may be.
     pub limits: HttpLimits,
-    /// Answer with plain JSON where the client takes both.
+    /// Answer with plain JSON if the client accepts both JSON and event streams; notifications of a call are then
+    /// dropped.
     pub prefer_json: bool,
     /// Which Origin and Host headers are allowed.
     pub(crate) allowed: Allowed,
-    /// By default, what middleware put into the request.
+    /// Finds the principal of a request; by default, the one that middleware put into its extensions.
     pub principal: Arc<FindPrincipal>,
-    /// Whether it was said that the `HttpServer` lacks our settings; shared by the workers.
+    /// Whether the warning that the `HttpServer` lacks our settings was logged; shared by the workers.
     pub(crate) warned: Arc<AtomicBool>,
-    /// Whether a request had a principal, or it was said that none has; shared by the workers.
+    /// Whether a request had a principal, or the warning that none has was logged; shared by the workers.
     pub(crate) owners_known: Arc<AtomicBool>,
 }
 
@@ -53,17 +54,17 @@ impl fmt::Debug for HttpOptions {
 
 /// How large HTTP requests may be, and how slow requests and responses.
 ///
-/// Times are read from a configuration as text: `30s`, `200ms`, `5min`.
+/// In a configuration, times are written as text: `30s`, `200ms`, `5min`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HttpLimits {
-    /// Bytes of a request body, at most; a larger one is refused with 413. 8 MiB by default.
+    /// Maximum size of a request body in bytes; a larger one is refused with 413. 8 MiB by default.
     pub body_bytes: usize,
-    /// How long a request body may make no progress; then it is refused with 408. 10 s by default.
+    /// How long a request body may be stalled before it is refused with 408. 10 s by default.
     #[serde(with = "humantime_serde")]
     pub body_idle: Duration,
-    /// How long a stream may be silent before a comment shows that it lives. 15 s by default, 10 ms at least.
+    /// How long a stream may be silent before a comment is sent to keep it alive. 15 s by default, 10 ms at least.
     #[serde(with = "humantime_serde")]
     pub keep_alive: Duration,
 }
@@ -78,20 +79,20 @@ impl Default for HttpLimits {
     }
 }
 
-/// What can never match the `Origin` or `Host` of a request, and so cannot be allowed.
+/// The error for an origin or host that cannot be allowed, because no request can have it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAllowable {
-    /// As an origin.
-    #[error("{origin:?} is not an origin that can be allowed: {why}")]
+    /// An origin.
+    #[error("cannot allow the origin {origin:?}: {why}")]
     Origin {
         /// What was given.
         origin: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// As a host.
-    #[error("{host:?} is not a host that can be allowed: {why}")]
+    /// A host.
+    #[error("cannot allow the host {host:?}: {why}")]
     Host {
         /// What was given.
         host: String,
@@ -126,12 +127,12 @@ impl HttpOptions {
         self.allowed.host(host).map_err(refused)
     }
 
-    /// Does not check the Host header.
+    /// Allows requests for every host: the Host header is not checked.
     pub fn allow_any_host(&mut self) {
         self.allowed.any_host();
     }
 
-    /// How often a silent stream shows that it lives: a stream that is never to be silent would be all comments.
+    /// How often a comment is sent on a silent stream. At zero, a stream would be nothing but comments.
     pub(crate) fn keep_alive(&self) -> Duration {
         self.limits.keep_alive.max(Duration::from_millis(10))
     }

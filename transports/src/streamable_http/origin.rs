@@ -1,8 +1,9 @@
-//! Who may speak to the endpoint from a web page: the Origin and Host headers.
+//! Which web pages may use the endpoint: the checks of the Origin and Host headers.
 //!
 //! **Invariant:** origins are compared as parsed scheme, host and port, never as text.
 //!
-//! By hand: `url::Origin` is opaque for the schemes of browser extensions and apps, and cannot be read from a Host header.
+//! By hand: `url::Origin` is opaque for the schemes of browser extensions and apps, and cannot be read from a Host
+//! header.
 // MCP 2025-11-25 basic/transports, Security Warning: MUST validate the Origin header; 403 if it is invalid
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -22,7 +23,7 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// How much of a refused header is logged.
 const SHOWN: usize = 128; // bytes
 
-/// Which origins and hosts are allowed beside those of the loopback interface.
+/// Which origins and hosts are allowed in addition to those of the loopback interface.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowed {
     origins: Vec<Origin>,
@@ -31,13 +32,13 @@ pub(crate) struct Allowed {
     any_host: bool,
 }
 
-/// An origin (RFC 6454): of a web page, or of what an extension or a desktop shell shows.
+/// An origin (RFC 6454): of a web page, a browser extension or a desktop app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     scheme: String,
-    /// Empty with schemes that have none, such as `file`.
+    /// Empty for schemes that have none, such as `file`.
     host: String,
-    /// The scheme's own where none is written, if it has one.
+    /// The scheme's default port if none is given, or `None` if it has no default.
     port: Option<u16>,
 }
 
@@ -49,13 +50,13 @@ impl Origin {
     fn parse(text: &str) -> Result<Self, Why> {
         if text.eq_ignore_ascii_case("null") {
             return Err(
-                "`null` names no page, as any page can send it; see `ServerBuilder::allow_any_origin`",
+                "`null` does not identify a page: any page can send it; see `ServerBuilder::allow_any_origin`",
             );
         }
         let (scheme, authority) =
-            text.split_once("://").ok_or("write scheme://host or scheme://host:port")?;
+            text.split_once("://").ok_or("it must be scheme://host or scheme://host:port")?;
         if !is_scheme(scheme) {
-            return Err("a scheme is a letter, and then letters, digits, `+`, `-` and `.`");
+            return Err("the scheme must be a letter followed by letters, digits, `+`, `-` or `.`");
         }
         let scheme = scheme.to_ascii_lowercase();
         let default = match &*scheme {
@@ -66,7 +67,7 @@ impl Origin {
         };
         let (host, port) = host_and_port(authority)?;
         if default.is_some() && !is_written_by_browsers(&host) {
-            return Err("no browser sends such a host");
+            return Err("browsers never send such a host");
         }
         Ok(Self { scheme, host, port: port.or(default) })
     }
@@ -76,8 +77,8 @@ impl Origin {
     }
 }
 
-/// Whether the origin of a web page can have this host: browsers take apart what is escaped, and what is a number is an
-/// address in four parts.
+/// Whether the origin of a web page can have this host: browsers decode escapes, and send a number as an IPv4 address
+/// in four parts.
 // WHATWG URL, 3.5
 fn is_written_by_browsers(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
@@ -96,18 +97,18 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Reads `host[:port]`; the host is in lower case, an IPv6 address as everybody writes it.
+/// Reads `host[:port]`; the host is returned in lower case, an IPv6 address in its canonical form.
 fn host_and_port(authority: &str) -> Result<(String, Option<u16>), Why> {
     if authority.contains('@') {
-        return Err("no user stands before a host");
+        return Err("the host must not have a user name before it");
     }
     if authority.contains(['/', '?', '#', '\\']) {
-        return Err("nothing follows host and port, not even a slash");
+        return Err("nothing may follow the host and port, not even a slash");
     }
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) => {
             let address: Ipv6Addr =
-                address.parse().map_err(|_| "there is no IPv6 address in the brackets")?;
+                address.parse().map_err(|_| "the brackets must contain an IPv6 address")?;
             (format!("[{address}]"), port)
         }
         None => {
@@ -119,18 +120,18 @@ fn host_and_port(authority: &str) -> Result<(String, Option<u16>), Why> {
     Ok((host, read_port(port)?))
 }
 
-/// A host that is no IPv6 address, in lower case.
+/// A host that is not an IPv6 address, in lower case.
 fn name(host: &str) -> Result<String, Why> {
     if host.contains('*') {
-        return Err("`*` stands for nothing: allow each by its name, or any");
+        return Err("`*` is not a wildcard: allow each by its name, or allow any");
     }
     if !host.is_ascii() {
-        return Err("write a host as it is sent: a name that is not ASCII as `xn--..`");
+        return Err("the host must be ASCII: write other names as `xn--..`");
     }
     if host.is_empty()
         || !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=%".contains(&byte))
     {
-        return Err("there is no host");
+        return Err("the host is missing or has an invalid character");
     }
     Ok(host.to_ascii_lowercase())
 }
@@ -142,7 +143,7 @@ fn read_port(text: &str) -> Result<Option<u16>, Why> {
     }
     let digits = text.strip_prefix(':').filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
     let port = digits.and_then(|digits| digits.parse().ok());
-    port.map(Some).ok_or("a port is a number up to 65535")
+    port.map(Some).ok_or("the port must be a number up to 65535")
 }
 
 impl Allowed {
@@ -159,7 +160,7 @@ impl Allowed {
     /// Allows a host, under any port.
     pub(crate) fn host(&mut self, text: &str) -> Result<(), Why> {
         if text.contains("://") {
-            return Err("write it without a scheme");
+            return Err("a host must be given without a scheme");
         }
         let (host, _) = host_and_port(text)?;
         self.hosts.push(host);
@@ -170,7 +171,7 @@ impl Allowed {
         self.any_host = true;
     }
 
-    /// What is checked, for the start-up line.
+    /// The allowed origins and hosts, for the start-up line.
     pub(super) fn policy(&self) -> String {
         let hosts = match (self.any_host, self.hosts.is_empty()) {
             (true, _) => "any Host".to_owned(),
@@ -183,7 +184,7 @@ impl Allowed {
         }
     }
 
-    /// Refuses a request from a page that is not allowed. Gives the Origin header, where there is one.
+    /// Refuses a request from a page that is not allowed. Returns the Origin header, if there is one.
     pub(super) fn check_origin(&self, request: &HttpRequest) -> Result<Option<HeaderValue>, Refused> {
         let mut origins = request.headers().get_all(ORIGIN);
         let (origin, another) = (origins.next(), origins.next());
@@ -191,7 +192,7 @@ impl Allowed {
             Some(origin) if another.is_some() || !self.takes_origin(origin) => {
                 let origins = shown(request.headers().get_all(ORIGIN).map(HeaderValue::as_bytes));
                 log::warn!(
-                    "refused a request of the Origin {origins}; `ServerBuilder::allow_origin` allows one"
+                    "refused a request with the Origin {origins}; allow it with `ServerBuilder::allow_origin`"
                 );
                 Err(Refusal::forbidden("`Origin` is not allowed").into())
             }
@@ -199,7 +200,7 @@ impl Allowed {
         }
     }
 
-    /// Refuses a request through a name that is not allowed.
+    /// Refuses a request for a host that is not allowed.
     pub(super) fn check_host(&self, request: &HttpRequest) -> Result<(), Refused> {
         if self.takes_host(request) {
             return Ok(());
@@ -207,7 +208,7 @@ impl Allowed {
         let target = request.uri().authority().map(|target| target.as_str().as_bytes());
         let hosts =
             shown(target.into_iter().chain(request.headers().get_all(HOST).map(HeaderValue::as_bytes)));
-        log::warn!("refused a request for the Host {hosts}; `ServerBuilder::allow_host` allows one");
+        log::warn!("refused a request for the Host {hosts}; allow it with `ServerBuilder::allow_host`");
         Err(Refusal::forbidden("`Host` is not allowed").into())
     }
 
@@ -219,20 +220,21 @@ impl Allowed {
         origin.is_some_and(|origin| origin.is_loopback() || self.origins.contains(&origin))
     }
 
-    /// Whether the Host header matters on a socket with this address of its own; `None` is a Unix socket, which no page reaches.
+    /// Whether the Host header is checked on a socket with this local address; `None` is a Unix socket, which no page
+    /// reaches.
     fn checks_host(&self, local: Option<IpAddr>) -> bool {
-        // on a socket of both families, 127.0.0.1 is ::ffff:127.0.0.1
+        // on a dual-stack socket, 127.0.0.1 is ::ffff:127.0.0.1
         let loopback = local.is_some_and(|local| local.to_canonical().is_loopback());
         !self.any_host && (!self.hosts.is_empty() || loopback)
     }
 
-    /// Against DNS rebinding: a name of somebody else's that points to the loopback interface is not taken.
+    /// Against DNS rebinding: a foreign name that points to the loopback interface is not accepted.
     fn takes_host(&self, request: &HttpRequest) -> bool {
         if !self.checks_host(sockets::local_addr(request).map(|local| local.ip())) {
             return true;
         }
-        // HTTP/2 names it in the request line, HTTP/1 may there too, and then both count, whichever of them an application
-        // would go by; a browser always names it somewhere
+        // HTTP/2 names the host in the request target, and HTTP/1 may do so too: then both are checked, since an
+        // application may use either. A browser always sends one
         let target = request.uri().authority().is_none_or(|target| self.takes(target.as_str()));
         let mut hosts = request.headers().get_all(HOST);
         let header = hosts.next().is_none_or(|header| header.to_str().is_ok_and(|header| self.takes(header)))
@@ -241,7 +243,7 @@ impl Allowed {
     }
 
     fn takes(&self, named: &str) -> bool {
-        // RFC 3986, 3.2.3: a colon may stand without a port
+        // RFC 3986, 3.2.3: the port after a colon may be empty
         let named = named.strip_suffix(':').unwrap_or(named);
         is_loopback(named)
             || host_and_port(named)
@@ -249,8 +251,8 @@ impl Allowed {
     }
 }
 
-/// Whether `host[:port]` names the loopback interface. Every request on such a socket is asked this, and nothing is copied
-/// for it.
+/// Whether `host[:port]` names the loopback interface. This runs for every request on such a socket, and copies
+/// nothing.
 fn is_loopback(named: &str) -> bool {
     LOOPBACK.iter().any(|name| {
         let Some((host, rest)) = named.split_at_checked(name.len()) else { return false };
@@ -260,12 +262,12 @@ fn is_loopback(named: &str) -> bool {
     })
 }
 
-/// What was refused, for the log: on one line, and no more than fits there.
+/// The refused values, for the log: on one line, and of bounded length.
 fn shown<'a>(values: impl Iterator<Item = &'a [u8]>) -> String {
     values.take(3).map(quote).collect::<Vec<_>>().join(" and ")
 }
 
-/// The beginning of some bytes in quotes; what is not visible ASCII is escaped.
+/// The beginning of some bytes in quotes; bytes that are not visible ASCII are escaped.
 fn quote(bytes: &[u8]) -> String {
     match bytes.split_at_checked(SHOWN) {
         Some((beginning, rest)) if !rest.is_empty() => format!("\"{}..\"", beginning.escape_ascii()),

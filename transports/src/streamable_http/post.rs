@@ -19,7 +19,7 @@ use super::{
 };
 
 impl Endpoint {
-    /// Reads the message, finds its session, and waits for what becomes of it.
+    /// Reads the message, finds its session, and waits for its answer.
     pub(super) async fn post(
         &self,
         request: &HttpRequest,
@@ -38,7 +38,7 @@ impl Endpoint {
         response
     }
 
-    /// Ends the questions of the request's session whose answers are refused: no other answer will come.
+    /// Resolves the session's questions whose answers are refused with an error: no other answer will come.
     fn refuse_answers(&self, request: &HttpRequest, answers: &[RequestId], error: &McpError) {
         if answers.is_empty() {
             return;
@@ -147,10 +147,10 @@ impl Endpoint {
         serve_request(session, router, sessions, message, reply_to, self.context(request));
     }
 
-    /// Opens a session, or refuses to open the one there is a second time.
+    /// Opens a session, or refuses a second `initialize` in an open one.
     ///
-    /// An id that names no session of this principal is passed over: clients keep a dead one, and a new session under a new
-    /// id is what helps them. This is against the letter of Session Management 3.
+    /// An id that names no session of this principal is ignored: clients keep the id of a session that has ended, and
+    /// need a new one. This deviates from the letter of Session Management 3.
     async fn initialize(
         &self,
         request: &HttpRequest,
@@ -169,11 +169,11 @@ impl Endpoint {
         let (session, id) = SessionActor::open(opening).map_err(|error| match error {
             OpenError::Full(full) => Refusal::full(full).of(Some(&message.id)),
             other @ (OpenError::NoRandom(_) | _) => {
-                log::error!("no session could be opened: {other}");
+                log::error!("could not open a session: {other}");
                 Refusal::internal().of(Some(&message.id))
             }
         })?;
-        // ends the session unless its client has learnt its id
+        // ends the session unless its client gets its id
         let closing = CloseOnDrop(Some(session.clone()));
         let request_id = message.id.clone();
         let head = self.serve_request(&session, request, accepts, message).await.ok();
@@ -224,12 +224,13 @@ impl Endpoint {
         }
         drop(batch);
         match head.await.ok() {
-            // only notifications and answers, or nothing that is left to be answered
+            // only notifications and answers, or all its requests were cancelled
             None | Some(ResponseHead::Cancelled) => {
-                // or it was the session's end that left nothing
+                // or the session has ended
                 self.session(request)?;
                 match refused {
-                    // MCP 2025-03-26 basic/transports, Sending Messages 4: an error status where not all can be accepted
+                    // MCP 2025-03-26 basic/transports, Sending Messages 4: an error status where not all can be
+                    // accepted
                     Some(error) => Err(Refusal::malformed(error, None).into()),
                     None => Ok(HttpResponse::Accepted().finish()),
                 }
@@ -243,7 +244,7 @@ fn is_initialize(message: &Request) -> bool {
     Method::of(&message.method) == Some(Method::Initialize)
 }
 
-/// A session whose id nobody knows yet.
+/// Ends a session whose client does not have its id yet.
 struct CloseOnDrop(Option<Addr<SessionActor>>);
 
 impl CloseOnDrop {

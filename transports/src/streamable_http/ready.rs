@@ -1,4 +1,4 @@
-//! The ready `HttpServer`: what an MCP server needs of it. What it needs of its sockets is in `sockets`.
+//! The `HttpServer` with the settings that an MCP server needs. Its socket options are in `sockets`.
 
 use std::{fmt::Debug, time::Duration};
 
@@ -12,50 +12,56 @@ use actix_web::{
 
 use super::{shutdown, sockets::on_connect};
 
-/// A connection may be idle for this long: longer than the balancers and proxies in front keep theirs, most of them for 60 s
-/// or 75 s. actix-http counts from when it has taken the end of a response, even if its reader has not: a reader that is
-/// slower than this loses the rest, so it may not be shorter than a stream may stall.
+/// How long an idle connection is kept: longer than load balancers and proxies keep theirs, most of them for 60 s or
+/// 75 s. actix-http counts from when it has taken the end of a response, even if the client has not read it: a slower
+/// client loses the rest, so this must not be shorter than a stream may be stalled.
 const KEEP_ALIVE: Duration = Duration::from_secs(90);
 const _: () = assert!(
     KEEP_ALIVE.as_secs() > 75,
     "a proxy in front would send requests on connections that were closed"
 );
 
-/// An `HttpServer` that notices clients that disconnect, writes events at once, and ends streams when it is told to stop.
+/// An `HttpServer` that detects client disconnects, writes events at once, and ends streams on shutdown.
 ///
-/// It is actix-web's own: bind it, set its workers and run it as any other. Some of its settings must stay: a later
-/// `.on_connect(..)` must call [`on_connect`](super::on_connect), `.h1_allow_half_closed(true)` would make disconnects go unnoticed, and a
-/// `.keep_alive(..)` shorter than a stream may stall (30 s by default) would cost slow readers the end of theirs.
-/// Where TLS hides the socket, use [`listener`](super::listener).
+/// It is an ordinary actix-web server: bind it, set its workers and run it like any other. Keep these settings:
 ///
-/// An idle connection is kept for 90 s. Behind a load balancer or a proxy, this must be longer than what that keeps its own
-/// idle connections for (60 s and 75 s are common): otherwise it sends a request on a connection that the server is closing,
-/// and answers its client with 502. Lower the balancer's value, or give `.keep_alive(..)` a higher one.
+/// - If you set `.on_connect(..)`, call [`on_connect`](super::on_connect) from it.
+/// - Do not set `.h1_allow_half_closed(true)`: disconnects would go unnoticed.
+/// - Keep `.keep_alive(..)` longer than a stream may be stalled (30 s by default): slow clients would lose the end of
+///   their streams.
 ///
-/// What actix-http decides before a request is ours cannot be changed from here:
+/// With TLS, which hides the socket, use [`listener`](super::listener).
 ///
-/// - A head of more than 96 headers, or of more than 128 KiB, is refused with 431, and a malformed one with 400, both
-///   without a body.
-/// - A connection whose first head is not complete after 5 s gets 408, although nothing was sent on it;
+/// An idle connection is kept for 90 s. Behind a load balancer or a proxy, this must be longer than the proxy's own
+/// idle timeout (60 s and 75 s are common): otherwise the proxy sends a request on a connection that the server is
+/// closing, and answers its client with 502. Lower the proxy's timeout, or raise this one with `.keep_alive(..)`.
+///
+/// Some behaviour of actix-http cannot be changed from here:
+///
+/// - A request with more than 96 headers, or a head of more than 128 KiB, is refused with 431, and a malformed head
+///   with 400, both without a body.
+/// - A connection whose first request head is not complete after 5 s gets 408, even if nothing was sent on it;
 ///   `.client_request_timeout(..)` sets the time.
-/// - An offer to upgrade the connection is ignored by the endpoint, and its response says `Connection: close`. Responses of
-///   other routes and of middleware say `Connection: upgrade`.
-/// - A pipelined request changes the response to the one before it, since actix-http frames it by what it read last: it says
-///   `Connection: upgrade` behind an offer, has no body behind `HEAD`, and says that it is chunked where it is not behind
-///   HTTP/1.0 or an offer of `websocket`. A request pipelined behind a response that closes the connection is served. The
-///   clients of MCP do not pipeline; a proxy in front that does not either keeps all of this away.
-/// - A connection with 16 pipelined requests and 128 KiB more behind a request that runs keeps its worker busy, and its
-///   disconnect is not noticed before the next write. On a public server, have a proxy in front.
-/// - A client that closes its sending side right after a request counts as gone.
-/// - A client of HTTP/1.0 gets the endpoint's streams without chunks. Streamed bodies of other routes go to it in chunks.
-/// - `.bind_uds(..)` calls no `on_connect`; the endpoint takes a connection without a peer's address for a Unix socket's.
+/// - The endpoint ignores `Upgrade` headers, and its response to such a request has `Connection: close`. Responses of
+///   other routes and of middleware have `Connection: upgrade`.
+/// - A pipelined request changes the response to the one before it, since actix-http frames a response by the last
+///   request it has read: the response has `Connection: upgrade` if that has an `Upgrade` header, has no body if that
+///   is a `HEAD`, and wrongly claims to be chunked if that is HTTP/1.0 or offers `websocket`. A request pipelined
+///   behind a response that closes the connection is served. MCP clients do not pipeline; a proxy in front that does
+///   not either prevents all this.
+/// - While a request runs, a connection with 16 pipelined requests and 128 KiB more behind it keeps its worker busy,
+///   and its disconnect is not noticed before the next write. Put a proxy in front of a public server.
+/// - A client that closes its sending side right after a request counts as disconnected.
+/// - An HTTP/1.0 client gets the endpoint's streams without chunks, but streamed bodies of other routes in chunks.
+/// - `.bind_uds(..)` does not call `on_connect`; the endpoint treats a connection without a peer address as a Unix
+///   socket.
 ///
-/// On SIGTERM, SIGINT or SIGHUP new work is refused with 503, standalone streams end, and running calls have up to the drain
-/// time (5 s by default) to end; then they are answered with an error. Clients have half a second to read that. What is still
-/// open after these 5.5 s has up to 5 s more, or what `.shutdown_timeout(..)` says: what the `App` serves besides, and
-/// connections whose client has stopped reading. actix-web cannot be told which of the two a connection is, and closes both
-/// at that time. A second SIGTERM or SIGINT ends the process at once, with the status 143 or 130. A SIGHUP that was ignored
-/// when the process was started, as by `nohup`, stays so (on Linux).
+/// On SIGTERM, SIGINT or SIGHUP new work is refused with 503, standalone streams end, and running calls have the
+/// drain time (5 s by default) to finish; then they are answered with an error, which clients have half a second to
+/// read. Anything still open after these 5.5 s has 5 s more, or the time set with `.shutdown_timeout(..)`: other
+/// requests of the `App`, and connections whose client has stopped reading. actix-web cannot tell the two apart, and
+/// closes both at that time. A second SIGTERM or SIGINT ends the process at once, with status 143 or 130. A SIGHUP
+/// that was ignored when the process was started, as by `nohup`, stays ignored (on Linux).
 pub fn http_server<F, I, S, B>(factory: F) -> HttpServer<F, I, S, B>
 where
     F: Fn() -> I + Send + Clone + 'static,
@@ -74,6 +80,6 @@ where
         .tcp_nodelay(true)
         .on_connect(on_connect)
         .shutdown_signal(shutdown::on_signal())
-        // by then nothing of ours is open any more
+        // by then the endpoint has no running calls any more
         .shutdown_timeout(5)
 }

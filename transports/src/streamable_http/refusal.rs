@@ -16,16 +16,17 @@ use actix_web::{
     web::Bytes,
 };
 
-/// The status of a self-contained request that is refused before it is served: something is wrong with its envelope, its
-/// `_meta`, its headers or its version (400), or its method is not there (404).
+/// The status of a self-contained request that is refused before it is served: something is wrong with its envelope,
+/// its `_meta`, its headers or its version (400), or its method does not exist (404).
 // MCP 2026-07-28 basic/transports/streamable-http, Protocol Version Header and Server Validation; basic, _meta
 fn refused_status(code: ErrorCode) -> StatusCode {
     if code == ErrorCode::METHOD_NOT_FOUND { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST }
 }
 
-/// The status of the answer to a self-contained request that was served: 200, whatever the error. A 400 whose code is not one
-/// of -32020 to -32022 tells a client that serves both eras to fall back to `initialize`, and a 404 that there is no such
-/// method, so an unknown tool or a bad cursor has neither. Only a capability that the handler found missing is 400.
+/// The status of the answer to a self-contained request that was served: 200, whatever the error. A 400 whose code is
+/// not one of -32020 to -32022 tells a client that serves both eras to fall back to `initialize`, and a 404 that there
+/// is no such method, so an unknown tool or a bad cursor gets neither. Only a client capability that the handler needs
+/// is 400.
 // MCP 2026-07-28 basic/transports/streamable-http, Backward Compatibility; basic, Per-request protocol fields
 pub(super) fn answered_status(code: Option<ErrorCode>) -> StatusCode {
     match code {
@@ -37,7 +38,7 @@ pub(super) fn answered_status(code: Option<ErrorCode>) -> StatusCode {
 /// The methods of the endpoint.
 pub(super) const METHODS: &str = "GET, POST, DELETE, OPTIONS";
 
-/// Why a request is refused before a session has it. Boxed, since it is the rare way out of every check.
+/// The refusal of a request before a session has it. Boxed, since it is the rare outcome of every check.
 pub(super) type Refused = Box<Refusal>;
 
 /// One refusal.
@@ -48,7 +49,7 @@ pub(super) struct Refusal {
     /// The request's id, if it was read.
     id: Option<RequestId>,
     retry_after: Option<u32>, // seconds
-    /// What would be taken instead: the methods that are allowed, or the codings.
+    /// What is accepted instead: the allowed methods or codings.
     instead: Option<(HeaderName, &'static str)>,
 }
 
@@ -76,14 +77,14 @@ impl Refusal {
 
     // MCP 2025-11-25 basic/transports, Session Management 3 and 4: a client that gets 404 opens a new session
     pub(super) fn no_session() -> Self {
-        Self::request(StatusCode::NOT_FOUND, "no such session: `Mcp-Session-Id` names none that is open")
+        Self::request(StatusCode::NOT_FOUND, "session not found: `Mcp-Session-Id` names no open session")
     }
 
     pub(super) fn method() -> Self {
         Self::method_of(METHODS)
     }
 
-    /// The same where no revision with sessions is served.
+    /// The same for a server without sessions.
     pub(super) fn only_post() -> Self {
         Self::method_of("POST, OPTIONS")
     }
@@ -93,7 +94,7 @@ impl Refusal {
         Self { instead: Some((ALLOW, allowed)), ..refusal }
     }
 
-    /// A request that speaks for itself is refused before it is served.
+    /// Refuses a self-contained request before it is served.
     pub(super) fn modern(error: McpError, id: &RequestId) -> Self {
         Self { id: Some(id.clone()), ..Self::new(refused_status(error.code), error) }
     }
@@ -103,11 +104,11 @@ impl Refusal {
     }
 
     pub(super) fn media_type() -> Self {
-        let message = "`Content-Type` must be there once, and be application/json in UTF-8";
+        let message = "`Content-Type` must be application/json in UTF-8, given once";
         Self::request(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
     }
 
-    // RFC 9110, 15.5.16: Accept-Encoding tells a refused coding from a refused type
+    // RFC 9110, 15.5.16: Accept-Encoding distinguishes a refused coding from a refused type
     pub(super) fn content_encoding() -> Self {
         let message = "`Content-Encoding` must be identity, or absent: compressed bodies are not decoded";
         let refusal = Self::request(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
@@ -120,7 +121,7 @@ impl Refusal {
     }
 
     pub(super) fn body_timeout(limit: Duration) -> Self {
-        let message = format!("the body made no progress (the limit is {limit:?})");
+        let message = format!("the body stalled (the limit is {limit:?})");
         Self::request(StatusCode::REQUEST_TIMEOUT, message)
     }
 
@@ -148,13 +149,13 @@ impl Refusal {
         &self.error
     }
 
-    /// Names the request that is refused.
+    /// Sets the id of the refused request.
     pub(super) fn of(mut self, id: Option<&RequestId>) -> Self {
         self.id = id.cloned();
         self
     }
 
-    /// The refusal as a response. `no_id` stands for an id that was not read.
+    /// The refusal as a response. `no_id` is used if the request's id was not read.
     pub(super) fn response(&self, no_id: ErrorId<'_>) -> HttpResponse {
         log::debug!(code = self.error.code.0; "refused with {}: {}", self.status.as_u16(), self.error.message);
         let mut response = HttpResponse::build(self.status);

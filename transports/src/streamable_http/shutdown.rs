@@ -1,4 +1,4 @@
-//! Stopping: nothing new, a bounded time for what runs, an end for every stream.
+//! Shutdown: new work is refused, running calls have a bounded time, and every stream ends.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -10,14 +10,14 @@ use futures_util::future::join_all;
 
 use crate::{backend::Backend, stop};
 
-/// The servers that an `App` of this process has a scope of: those that a signal drains. An entry keeps nothing; it goes
-/// when its server has gone and another is mounted.
+/// The servers with a scope in an `App` of this process, which a signal drains. An entry does not keep its server
+/// alive; it is removed when the server no longer exists and another is mounted.
 static SERVERS: Mutex<Vec<Mounted>> = Mutex::new(Vec::new());
 
 struct Mounted {
     sessions: WeakSessions,
     drain: Duration,
-    /// Where it was mounted, each once: every worker mounts it anew.
+    /// The paths where it is mounted, each once: every worker mounts it again.
     paths: Vec<String>,
 }
 
@@ -36,21 +36,21 @@ pub(super) fn register(server: &Backend, path: &str) {
     {
         paths.push(path.to_owned());
         let shown = if path.is_empty() { "/" } else { path };
-        log::info!("serving MCP over HTTP at {shown}; allowed are {}", server.http.allowed.policy());
+        log::info!("serving MCP over HTTP at {shown}; allowed: {}", server.http.allowed.policy());
     }
 }
 
-/// Whether the server takes no new work.
+/// Whether the server refuses new work.
 pub(super) fn is_draining(server: &Backend) -> bool {
     server.sessions.is_draining()
 }
 
-/// Resolves when the process is told to stop and every server of it has been drained.
+/// Resolves when a signal has stopped the process and all its servers have been drained.
 pub(super) async fn on_signal() {
     match stop::signal() {
         Ok(signal) => signal.await,
         Err(error) => {
-            log::error!("signals cannot be waited for: {error}");
+            log::error!("cannot wait for signals: {error}");
             std::future::pending::<()>().await;
         }
     }
@@ -69,7 +69,7 @@ async fn shut_down(sessions: &Sessions, drain: Duration) {
 }
 
 impl Backend {
-    /// Stops serving: nothing new is taken, what runs has the drain time, and every session is closed.
+    /// Shuts down: new work is refused, running calls have the drain time, and every session is closed.
     pub async fn shutdown(&self) {
         shut_down(&self.sessions, self.limits.drain).await;
     }

@@ -1,16 +1,16 @@
-//! The options of an MCP server's sockets: a client that has gone is noticed, and events leave at once.
+//! The socket options of an MCP server: disconnects are detected, and events leave at once.
 
 use std::{any::Any, io, net, net::SocketAddr, time::Duration};
 
 use actix_web::{HttpRequest, dev::Extensions, rt::net::TcpStream};
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
-/// A peer that acknowledges nothing for this long has gone, by default.
+/// By default, a peer that acknowledges nothing for this long counts as disconnected.
 const USER_TIMEOUT: Duration = Duration::from_secs(20);
-/// An idle connection is probed after this long, and so often.
+/// An idle connection is probed after this time, and then at this interval.
 const PROBE_AFTER: Duration = Duration::from_secs(15);
 const PROBE_EVERY: Duration = Duration::from_secs(5);
-/// What the kernel may hold for a reader that stands still.
+/// How much the kernel may hold for a stalled client.
 const SEND_BUFFER: usize = 256 * 1024; // bytes
 const BACKLOG: i32 = 1024; // connections
 
@@ -34,14 +34,14 @@ impl Connected {
     }
 }
 
-/// The options of an MCP server's sockets: keep-alive probes, a bounded send buffer, and a time after which a peer that
-/// acknowledges nothing has gone.
+/// The socket options of an MCP server: keep-alive probes, a bounded send buffer, and a time after which a peer that
+/// acknowledges nothing counts as disconnected.
 ///
-/// [`http_server`](super::http_server), [`on_connect`] and [`listener`] have the defaults. Others are given where the
-/// connections come in:
+/// [`http_server`](super::http_server), [`on_connect`] and [`listener`] use the defaults. Set your own where
+/// connections are accepted:
 ///
 /// ```
-/// # mod actix_mcp { pub use actix_mcp_transports::streamable_http::{SocketOptions, http_server}; }
+/// # mod actix_mcp { pub use actix_mcp_transports::{SocketOptions, http_server}; }
 /// # use actix_web::App;
 /// use std::time::Duration;
 ///
@@ -83,7 +83,7 @@ impl SocketOptions {
         if let Some(tcp) = tcp
             && let Err(error) = self.set(SockRef::from(tcp))
         {
-            log::warn!("the socket options of a connection could not be set: {error}");
+            log::warn!("could not set the socket options of a connection: {error}");
         }
         extensions.insert(Connected::new(connection));
     }
@@ -92,7 +92,7 @@ impl SocketOptions {
     ///
     /// # Errors
     ///
-    /// The system's, such as an address that is in use.
+    /// An error of the system, such as an address that is in use.
     pub fn listener(&self, addr: impl net::ToSocketAddrs) -> io::Result<net::TcpListener> {
         let mut last = io::Error::new(io::ErrorKind::InvalidInput, "no address to listen on");
         for addr in addr.to_socket_addrs()? {
@@ -124,18 +124,18 @@ impl SocketOptions {
     }
 }
 
-/// Sets the socket options of one connection. [`http_server`](super::http_server) has it; an application with an
-/// `on_connect` of its own calls this from there.
+/// Sets the socket options of one connection. [`http_server`](super::http_server) calls it; if you set your own
+/// `.on_connect(..)`, call it from there.
 pub fn on_connect(connection: &dyn Any, extensions: &mut Extensions) {
     SocketOptions::new().on_connect(connection, extensions);
 }
 
-/// A listening socket whose connections have the options that [`on_connect`] sets: on Linux they inherit them. For
-/// `.listen(..)` and `.listen_rustls_*(..)`, where the connection's own socket is out of reach.
+/// A listening socket whose connections have the options that [`on_connect`] sets: on Linux they inherit them. Use it
+/// with `.listen(..)` and `.listen_rustls_*(..)`, if the connection's own socket is out of reach.
 ///
 /// # Errors
 ///
-/// The system's, such as an address that is in use.
+/// An error of the system, such as an address that is in use.
 pub fn listener(addr: impl net::ToSocketAddrs) -> io::Result<net::TcpListener> {
     SocketOptions::new().listener(addr)
 }
@@ -151,7 +151,7 @@ pub(super) fn local_addr(request: &HttpRequest) -> Option<SocketAddr> {
         Some(Connected::Tcp(local)) => Some(*local),
         Some(Connected::Unix) => None,
         Some(Connected::Hidden) => Some(request.app_config().local_addr()),
-        // `bind_uds` of actix-web 4.18 calls no `on_connect`, and says 127.0.0.1:8080; but only a TCP connection has a peer
+        // `bind_uds` of actix-web 4.18 does not call `on_connect`, and reports 127.0.0.1:8080; but only TCP has a peer
         None => request.peer_addr().map(|_| request.app_config().local_addr()),
     }
 }

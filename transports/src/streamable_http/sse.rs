@@ -1,6 +1,7 @@
-//! The body of an event stream: what the session writes, and a comment when it has been silent for too long.
+//! The body of an event stream: the events, and a comment whenever it has been silent for too long.
 //!
-//! By hand: `actix_web_lab::sse` formats each event as it is sent; here events are bytes that are also kept for a replay.
+//! By hand: `actix_web_lab::sse` formats each event as it is sent; here events are bytes that are also kept for a
+//! replay.
 
 use std::{
     convert::Infallible,
@@ -16,18 +17,18 @@ use actix_web::{
     web::Bytes,
 };
 
-/// A comment: no event, but bytes that show that both sides are there (WHATWG HTML, 9.2.6).
+/// A comment: not an event, but bytes that keep the connection alive (WHATWG HTML, 9.2.6).
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
-/// An event stream as a response body. Dropped with its connection, which tells the stream's writer.
+/// An event stream as a response body. Dropped with its connection, which the stream's writer notices.
 pub(super) struct SseBody {
-    /// What was there when the head was written, so that both leave in one write.
+    /// The first bytes, ready before the head is written, so that both leave in one write.
     first: Option<Bytes>,
     source: Source,
     every: Duration,
     /// When something was last written.
     wrote: Instant,
-    /// Runs out at the earliest when nothing was written for `every`; it is set anew only then, so that events do not pay
+    /// Fires at the earliest when nothing was written for `every`; it is reset only then, so that events do not pay
     /// for it.
     silence: Pin<Box<Sleep>>,
 }

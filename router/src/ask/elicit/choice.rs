@@ -1,4 +1,4 @@
-//! A field that is a choice of texts, of one or of several.
+//! A field that is a choice of one or several strings.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::wire::era::{Feature, Revision};
 pub(super) enum Style {
     /// No titles: `enum`.
     Bare,
-    /// `oneOf` (of one) or `anyOf` (of several) with `const` and `title`: the newest revision only.
+    /// `oneOf` (of one) or `anyOf` (of several) with `const` and `title`: from 2025-11-25 on.
     Titled,
     /// `enum` and `enumNames`.
     Named,
@@ -26,8 +26,8 @@ pub(super) fn has_titles(revision: Revision) -> bool {
     revision.has(Feature::ElicitationEnumTitles)
 }
 
-/// A type's enum is a `oneOf` of constants as soon as one variant is documented. Documentation is no title: without a title
-/// it is a bare choice, which every revision has.
+/// A type's enum is a `oneOf` of constants as soon as one variant is documented. Documentation is not a title: without
+/// titles it becomes a bare choice, which every revision has.
 pub(super) fn merge_options(schema: &mut Map<String, Value>) {
     if let Some(value @ Value::String(_)) = schema.remove("const") {
         schema.insert("enum".to_owned(), Value::Array(vec![value]));
@@ -42,7 +42,7 @@ pub(super) fn merge_options(schema: &mut Map<String, Value>) {
             (None, Some(Value::Array(values))) => {
                 choices.extend(values.iter().map(|value| (value.clone(), None)));
             }
-            // data in a variant: reported as a `oneOf` that is no choice
+            // a variant with data: reported later, as a `oneOf` that is not a choice
             _ => return,
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn merge_options(schema: &mut Map<String, Value>) {
     schema.insert("type".to_owned(), "string".into());
 }
 
-/// The options of a choice, where the schema is one; `titled` is the keyword of its titled form.
+/// The options of a choice, if the schema is one; `titled` is the keyword of its titled form.
 pub(super) fn options(
     name: &str,
     schema: &mut Map<String, Value>,
@@ -74,16 +74,18 @@ pub(super) fn options(
             Some(Choice { value, title: Some(title) })
         });
         let choices: Option<Vec<_>> = choices.collect();
-        let fault = || Unfit::new(name, format!("`{titled}` must list `const` and `title`, both texts"));
+        let fault = || Unfit::new(name, format!("`{titled}` must list `const` and `title`, both strings"));
         return choices.map(|choices| Some((choices, Style::Titled))).ok_or_else(fault);
     }
     let Some(values) = schema.remove("enum") else { return Ok(None) };
-    let values = texts(values).ok_or_else(|| Unfit::new(name, "a choice is of texts"))?;
+    let values = texts(values).ok_or_else(|| Unfit::new(name, "the values of a choice must be strings"))?;
     let (titles, style) = match schema.remove("enumNames") {
         None => (Vec::new(), Style::Bare),
         Some(names) => match texts(names) {
             Some(names) if names.len() == values.len() => (names, Style::Named),
-            Some(_) | None => return Err(Unfit::new(name, "`enumNames` must have one text for each value")),
+            Some(_) | None => {
+                return Err(Unfit::new(name, "`enumNames` must have one string for each value"));
+            }
         },
     };
     let mut titles = titles.into_iter();
@@ -91,18 +93,18 @@ pub(super) fn options(
     Ok(Some((choices, style)))
 }
 
-/// The options of a choice of several.
+/// The options of a choice of several values.
 pub(super) fn items(name: &str, items: Option<Value>) -> Result<(Vec<Choice>, Style), Unfit> {
-    let fault = || Unfit::new(name, "a list in a form is a choice of several texts");
+    let fault = || Unfit::new(name, "a list in a form must be a choice of several strings");
     let Some(Value::Object(mut items)) = items else { return Err(fault()) };
-    // a type's titled choice says `oneOf`, as it does for a choice of one
+    // a type's titled choice has `oneOf` here, as in a choice of one
     let titled = if items.contains_key("anyOf") { "anyOf" } else { "oneOf" };
     if items.get("type").is_some_and(|kind| kind != "string") {
         return Err(fault());
     }
     let (options, style) = options(name, &mut items, titled)?.ok_or_else(fault)?;
     if style == Style::Named {
-        return Err(Unfit::new(name, "`enumNames` is for a choice of one"));
+        return Err(Unfit::new(name, "`enumNames` is only supported in a choice of one value"));
     }
     Ok((options, style))
 }

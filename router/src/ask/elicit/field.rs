@@ -1,4 +1,4 @@
-//! One field of a form: a text, a number, a switch, a choice of one or of several.
+//! One field of a form: a string, a number, a boolean, or a choice of one or several values.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::{
     wire::era::{Feature, Revision},
 };
 
-/// What no form can ask for: which property, and why.
+/// Why a schema is not a form, and which property is at fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unfit {
     pub(crate) property: String,
@@ -39,7 +39,7 @@ enum Kind {
         options: Vec<Choice>,
         style: Style,
     },
-    /// `array`: the newest revision only.
+    /// `array`: from 2025-11-25 on.
     Several {
         options: Vec<Choice>,
         style: Style,
@@ -50,7 +50,7 @@ const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 const TEXT: [&str; 3] = ["minLength", "maxLength", "pattern"];
 const NUMBER: [&str; 2] = ["minimum", "maximum"];
 const SEVERAL: [&str; 2] = ["minItems", "maxItems"];
-/// Annotations a type's schema may carry that say nothing a form must hold.
+/// Annotations in a type's schema that a form can do without.
 const DROPPED: [&str; 8] =
     ["$schema", "$comment", "examples", "deprecated", "readOnly", "writeOnly", "format", "uniqueItems"];
 
@@ -58,7 +58,7 @@ impl Field {
     /// Reads the schema of a type's field.
     pub(crate) fn derived(name: &str, schema: Value) -> Result<Self, Unfit> {
         let mut schema = object(name, schema)?;
-        // `Option<T>` allows null; a form leaves the field out instead
+        // `Option<T>` allows null; a form omits the field instead
         drop_null(&mut schema);
         flatten_wrapper(&mut schema);
         if schema.get("format").is_some_and(|format| !is_format(format)) {
@@ -72,7 +72,7 @@ impl Field {
         if let Some(other) =
             schema.keys().find(|key| !DROPPED.contains(&key.as_str()) && !key.starts_with("x-"))
         {
-            return Err(Unfit::new(name, format!("`{other}` is no part of a form")));
+            return Err(Unfit::new(name, format!("`{other}` is not supported in a form")));
         }
         if let Kind::One { style, .. } | Kind::Several { style, .. } = &mut field.kind
             && *style == Style::Named
@@ -82,29 +82,29 @@ impl Field {
         Ok(field)
     }
 
-    /// Reads a field of a schema that an author wrote.
+    /// Reads a field of a handwritten schema.
     pub(crate) fn written(name: &str, schema: Value) -> Result<Self, Unfit> {
         let mut schema = object(name, schema)?;
         if let Some(format) = schema.get("format")
             && !is_format(format)
         {
-            return Err(Unfit::new(name, format!("the format {format} is no part of a form")));
+            return Err(Unfit::new(name, format!("the format {format} is not supported in a form")));
         }
         let field = Self::read(name, &mut schema)?;
         match schema.keys().next() {
-            Some(other) => Err(Unfit::new(name, format!("`{other}` is no part of a form"))),
+            Some(other) => Err(Unfit::new(name, format!("`{other}` is not supported in a form"))),
             None => Ok(field),
         }
     }
 
-    /// Takes what a form knows out of the schema, and leaves the rest.
+    /// Takes the supported keywords out of the schema, and leaves the rest.
     fn read(name: &str, schema: &mut Map<String, Value>) -> Result<Self, Unfit> {
         let options = options(name, schema, "oneOf")?;
         let kind = schema.remove("type");
         let kind = match kind.as_ref().and_then(Value::as_str) {
             Some(kind) => kind,
             None if options.is_some() => "string",
-            None => return Err(Unfit::new(name, "it has no single type")),
+            None => return Err(Unfit::new(name, "it must have a single type")),
         };
         let mut keywords = Map::new();
         keywords.insert("type".to_owned(), kind.into());
@@ -133,7 +133,7 @@ impl Field {
         Ok(Self { keywords, kind, default })
     }
 
-    /// Whether the revision cannot ask for it the way it is written.
+    /// Whether the revision does not support the field as written.
     pub(crate) fn is_newer(&self, revision: Revision) -> bool {
         match &self.kind {
             Kind::Plain | Kind::Boolean => false,
@@ -142,14 +142,14 @@ impl Field {
         }
     }
 
-    /// Whether it has a default that the revision lacks; that of a boolean is as old as elicitation.
+    /// Whether it has a default that the revision does not support. Defaults of booleans are as old as elicitation.
     pub(crate) fn has_newer_default(&self, revision: Revision) -> bool {
         self.default.is_some()
             && !matches!(self.kind, Kind::Boolean)
             && !revision.has(Feature::ElicitationDefaults)
     }
 
-    /// The schema as the revision has it; `None` where it cannot be said.
+    /// The schema for a revision; `None` if the revision cannot express it.
     pub(crate) fn encode(&self, revision: Revision) -> Option<Value> {
         let mut schema = self.keywords.clone();
         match &self.kind {
@@ -181,7 +181,7 @@ fn object(name: &str, schema: Value) -> Result<Map<String, Value>, Unfit> {
         }
         Value::Object(schema) => Ok(schema),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err(Unfit::new(name, "it may be anything; a form's field has a type"))
+            Err(Unfit::new(name, "it may be anything; a field of a form must have a type"))
         }
     }
 }
@@ -198,7 +198,7 @@ fn take(from: &mut Map<String, Value>, to: &mut Map<String, Value>, keys: &[&str
     }
 }
 
-/// `anyOf` or `allOf` round one schema is that schema; what stands beside it goes before.
+/// Replaces an `anyOf` or `allOf` of one schema with that schema; keywords next to it take precedence.
 fn flatten_wrapper(schema: &mut Map<String, Value>) {
     for key in ["anyOf", "allOf"] {
         let Some(Value::Array(parts)) = schema.get_mut(key) else { continue };

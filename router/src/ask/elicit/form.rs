@@ -1,7 +1,7 @@
-//! The forms an elicitation can ask for: flat objects of texts, numbers, switches and choices.
+//! The forms an elicitation can ask for: flat objects of strings, numbers, booleans and choices.
 //!
-//! A derived schema is read into a [`Form`] and written as the session's revision has it; an author's own schema is only
-//! held against the subset and sent as it is. Both are what the answer is checked against.
+//! A derived schema is read into a [`Form`] and written for the session's revision; a handwritten schema is only
+//! checked against the supported subset and sent as written. Answers are validated against the schema that was sent.
 // MCP 2025-11-25 client/elicitation, Requested Schema
 
 use serde::de::DeserializeOwned;
@@ -18,11 +18,11 @@ use crate::{ask::question, call::round::Misfit, schema::unescape, wire::era::Rev
 pub(crate) struct Form {
     fields: Vec<(String, Field)>,
     required: Vec<String>,
-    /// `()`: no fields, and what is parsed is `null`.
+    /// `()`: no fields, and the answer is parsed from `null`.
     is_unit: bool,
 }
 
-/// How far an author's own schema is one of the session's revision.
+/// How a handwritten schema can be sent at the session's revision.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stands {
     AsWritten,
@@ -31,14 +31,14 @@ pub(crate) enum Stands {
 }
 
 impl Form {
-    /// Reads a schema that a type gave: annotations without a place in a form are dropped, `Option`'s `null` too.
+    /// Reads the schema of a type. Annotations without a place in a form are dropped, and so is `Option`'s `null`.
     pub(crate) fn derived(schema: Value) -> Result<Self, Unfit> {
-        let Value::Object(mut root) = schema else { return Err(whole("it is no struct")) };
+        let Value::Object(mut root) = schema else { return Err(whole("it is not a struct")) };
         if root.get("type").is_some_and(|kind| kind == "null") {
             return Ok(Self { fields: Vec::new(), required: Vec::new(), is_unit: true });
         }
         if root.get("type").is_none_or(|kind| kind != "object") {
-            return Err(whole("it is no struct with named fields"));
+            return Err(whole("it is not a struct with named fields"));
         }
         if root.contains_key("oneOf") || root.contains_key("anyOf") {
             return Err(whole("it is an enum with data; a form has one set of fields"));
@@ -53,10 +53,10 @@ impl Form {
         Self::new(properties, root.remove("required"), Field::derived)
     }
 
-    /// Reads a schema that an author wrote, to see that it is a form; it is sent as it is.
+    /// Reads a handwritten schema, to check that it is a form.
     pub(crate) fn written(schema: &RawValue) -> Result<Self, Unfit> {
         let schema: Value = serde_json::from_str(schema.get()).map_err(|error| whole(&error.to_string()))?;
-        let Value::Object(mut root) = schema else { return Err(whole("it is no object")) };
+        let Value::Object(mut root) = schema else { return Err(whole("it is not an object")) };
         if root.get("type").is_none_or(|kind| kind != "object") {
             return Err(whole("its type is not `object`"));
         }
@@ -66,7 +66,7 @@ impl Form {
         let required = root.remove("required");
         const ROOT: [&str; 5] = ["$schema", "type", "title", "description", "additionalProperties"];
         if let Some(other) = root.keys().find(|key| !ROOT.contains(&key.as_str())) {
-            return Err(whole(&format!("`{other}` is no part of a form")));
+            return Err(whole(&format!("`{other}` is not supported in a form")));
         }
         Self::new(properties, required, Field::written)
     }
@@ -82,15 +82,15 @@ impl Form {
             .collect::<Result<Vec<_>, _>>()?;
         let required = match required {
             Some(list) => {
-                serde_json::from_value(list).map_err(|_| whole("`required` is no list of names"))?
+                serde_json::from_value(list).map_err(|_| whole("`required` is not a list of names"))?
             }
             None => Vec::new(),
         };
         Ok(Self { fields, required, is_unit: false })
     }
 
-    /// Whether a schema of an author's own may be sent as it is written; where it may not, `encode` leaves out its
-    /// defaults, and the rest must not be reworded.
+    /// Whether a handwritten schema can be sent as written, or with `encode`, which omits unsupported defaults. Nothing
+    /// else in it may change.
     pub(crate) fn stands(&self, revision: Revision) -> Stands {
         let fields = || self.fields.iter().map(|(_, field)| field);
         if fields().any(|field| field.is_newer(revision)) {
@@ -102,9 +102,9 @@ impl Form {
         }
     }
 
-    /// The schema as the revision has it; `None` where it cannot be said.
+    /// The schema for a revision; `None` if the revision cannot express it.
     ///
-    /// What an older revision lacks and nobody misses is left out (defaults) or said its way (titles of a choice).
+    /// Defaults that an older revision lacks are omitted, and titles of a choice are written in its way.
     pub(crate) fn encode(&self, revision: Revision) -> Result<Option<Box<RawValue>>, Unfit> {
         let mut properties = Map::new();
         for (name, field) in &self.fields {
@@ -121,20 +121,20 @@ impl Form {
     /// Checks the content of an answer against the schema that was sent.
     pub(crate) fn check(&self, schema: &RawValue, content: &str) -> Result<(), Misfit> {
         let content: Value =
-            serde_json::from_str(content).map_err(|_| Misfit::new("content", "it cannot be read"))?;
+            serde_json::from_str(content).map_err(|_| Misfit::new("content", "it cannot be parsed"))?;
         if !content.is_object() {
-            return Err(Misfit::new("content", "it is no object"));
+            return Err(Misfit::new("content", "it is not an object"));
         }
         validate(schema, &content)
     }
 
-    /// Parses what was checked.
+    /// Parses content that was checked.
     pub(crate) fn parse<T: DeserializeOwned>(&self, content: &str) -> Result<T, Misfit> {
         question::read(if self.is_unit { "null" } else { content }, "content")
     }
 }
 
-/// Holds the content against the schema, formats included.
+/// Validates the content against the schema, formats included.
 fn validate(schema: &RawValue, content: &Value) -> Result<(), Misfit> {
     use jsonschema::error::ValidationErrorKind;
 
@@ -149,7 +149,7 @@ fn validate(schema: &RawValue, content: &Value) -> Result<(), Misfit> {
         return Err(Misfit::new(field, "it is required"));
     }
     let field = path.split('/').nth(1).map_or_else(|| "content".to_owned(), unescape);
-    // masked: an error travels further than an answer should
+    // without the value: an error may be logged, an answer must not
     Err(Misfit::new(field, error.masked().to_string()))
 }
 

@@ -1,4 +1,4 @@
-//! OpenQuestion the user to fill in a form.
+//! Asking the user to fill in a form.
 
 mod choice;
 mod field;
@@ -46,11 +46,11 @@ impl From<Unfit> for QuestionError {
     }
 }
 
-/// What a client's user did, and what they filled in.
+/// What the user did, and what they filled in.
 #[derive(Deserialize)]
 pub(crate) struct Answer {
     action: Action,
-    /// As text: a form may have members of any type, and a `Value` gets its numbers as they were written.
+    /// As text, so that a `Value` in a form keeps its numbers as they were written.
     #[serde(default)]
     content: Option<Box<RawValue>>,
 }
@@ -78,7 +78,7 @@ impl Answer {
     }
 }
 
-/// A form on its way to the user: complete it, then await it. Nothing is sent before it is first polled.
+/// A form for the user: complete it, then await it. Nothing is sent before the first poll.
 #[must_use = "a question is asked when it is awaited"]
 pub struct Elicit<T> {
     state: Lazy<Parts, Result<T, QuestionError>>,
@@ -95,13 +95,13 @@ struct Parts {
 
 /// Where the form comes from.
 pub(crate) enum Source {
-    /// From a type, whose schema is made when the question is asked.
+    /// From a type, whose schema is generated when the question is asked.
     Derived(fn() -> Value),
-    /// From the author, sent as it is.
+    /// Handwritten, sent as written.
     Written(Result<Box<RawValue>, String>),
 }
 
-/// A form in the terms of a revision.
+/// A form encoded for a revision.
 pub(crate) struct Ready {
     form: Form,
     schema: Box<RawValue>,
@@ -110,13 +110,14 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// What the answer says, held against the form that was sent. What fits the form and not `T` is for the handler.
+    /// Reads an answer and validates it against the form that was sent. If it matches the form but not `T`, the handler
+    /// gets the error.
     pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, QuestionError>, Misfit> {
         let content = match Answer::read(json)?.accepted() {
             Ok(content) => content,
             Err(error) => return Ok(Err(error)),
         };
-        // an accept without content is one without entries; what is required is then missed by name
+        // an accept without content counts as an empty form, so that the error names what is required
         let content = content.as_deref().map_or("{}", RawValue::get);
         self.form.check(&self.schema, content)?;
         Ok(self.form.parse(content).map_err(QuestionError::from))
@@ -145,8 +146,8 @@ impl<T: DeserializeOwned> Elicit<T> {
         Self { state: Lazy::Idle(parts), answer: PhantomData }
     }
 
-    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most. Without a
-    /// session nobody waits.
+    /// How long to wait for the answer, 10 minutes at most; the session's limit if not set (60 s by default). Has no
+    /// effect from 2026-07-28 on.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.timeout = Some(timeout);
@@ -154,7 +155,7 @@ impl<T: DeserializeOwned> Elicit<T> {
         self
     }
 
-    /// NewQuestion with this schema instead of `T`'s own, sent as it is written. The answer still has to parse into `T`.
+    /// Asks with this schema instead of `T`'s own, sent as written. The answer must still deserialize into `T`.
     pub fn schema(mut self, schema: impl Serialize) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.schema = Source::written(&schema);
@@ -162,8 +163,8 @@ impl<T: DeserializeOwned> Elicit<T> {
         self
     }
 
-    /// Names the question for the client, and knows its answer by that name, where it is otherwise known by what it asks.
-    /// From 2026-07-28 on; before, it does nothing.
+    /// Sets the key under which the client gets the question and answers it, instead of one made from its content. Has
+    /// no effect before 2026-07-28.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.key = Some(key.into());
@@ -189,7 +190,7 @@ impl<T> fmt::Debug for Elicit<T> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Params<'a> {
-    // `mode` is left out: form is the default, and 2025-06-18 does not know the member
+    // `mode` is omitted: form is the default, and 2025-06-18 does not have the member
     message: &'a str,
     requested_schema: &'a RawValue,
 }
@@ -201,9 +202,9 @@ impl Parts {
         let Self { asker, message, schema, timeout, key } = self;
         asker.require(NEEDS)?;
         let ready = schema.ready(&message, asker.peer.revision).inspect_err(|error| {
-            // its author's, whatever the handler makes of it
+            // a bug in the server: logged, whatever the handler does with the error
             if matches!(error, QuestionError::Malformed { .. }) {
-                log::error!("a question cannot be asked: {error}");
+                log::error!("elicitation: {error}");
             }
         })?;
         let asks = NewQuestion {
@@ -232,7 +233,7 @@ impl Source {
         Self::Written(to_raw_value(schema).map_err(|error| error.to_string()))
     }
 
-    /// The question as a revision has it.
+    /// The question, encoded for a revision.
     pub(crate) fn ready(&self, message: &str, revision: Revision) -> Result<Ready, QuestionError> {
         let (form, schema) = self.form(revision)?;
         let params = Params { message, requested_schema: &schema };
@@ -241,7 +242,7 @@ impl Source {
         Ok(Ready { form, schema, params })
     }
 
-    /// The form, and the schema that asks for it at a revision.
+    /// The form, and its schema for a revision.
     fn form(&self, revision: Revision) -> Result<(Form, Box<RawValue>), QuestionError> {
         let unsupported = QuestionError::Unsupported(ClientCapability::ElicitationForm);
         match self {

@@ -195,7 +195,7 @@ async fn what_no_form_can_ask_for_names_the_property() {
     let error = asked_for::<Exclusive>(V2025_11_25).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the question cannot be sent: `above`: `exclusiveMinimum` is no part of a form"
+        "the question cannot be sent: `above`: `exclusiveMinimum` is not supported in a form"
     );
     for error in [asked_for::<String>(V2025_11_25), asked_for::<Vec<Booking>>(V2025_11_25)] {
         assert!(matches!(error, Err(QuestionError::Malformed { field, .. }) if field == "requestedSchema"));
@@ -322,7 +322,6 @@ async fn an_integer_may_be_written_with_a_fraction_of_zero() {
     assert!(error.to_string().contains("`n`"), "{error}");
 }
 
-// C94
 #[tokio::test]
 async fn an_answer_that_is_taken_as_a_value_keeps_its_numbers_as_they_were_written() {
     let schema =
@@ -365,7 +364,7 @@ async fn an_answer_that_fits_the_form_and_not_the_type_names_the_field() {
     let (fake, client) = session(V2025_11_25);
     fake.will_answer(r#"{"action":"accept","content":{"n":3}}"#);
     let error = client.elicit::<Even>("?").await.unwrap_err();
-    assert_eq!(error.to_string(), "the client's answer does not fit: `n`: it is odd");
+    assert_eq!(error.to_string(), "the client's answer is invalid: `n`: it is odd");
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// A URL on its way to the user. Nothing is sent before it is first polled.
+/// A URL for the user: complete it, then await it. Nothing is sent before the first poll.
 #[must_use = "a question is asked when it is awaited"]
 #[derive(Debug)]
 pub struct ElicitUrl {
@@ -51,13 +51,14 @@ impl ElicitUrl {
         Self { id, state: Lazy::Idle(parts) }
     }
 
-    /// The elicitation's id, which the client is told up to 2025-11-25, and by which [`Client::elicitation_complete`](crate::ask::client::Client::elicitation_complete) names it.
+    /// The elicitation's id, for [`Client::elicitation_complete`](crate::ask::client::Client::elicitation_complete). It
+    /// is sent to the client up to 2025-11-25.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Gives it an id of your own, unique among your elicitations.
+    /// Sets an id of your own, which must be unique among your elicitations.
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.id = id.into();
@@ -66,7 +67,8 @@ impl ElicitUrl {
         self
     }
 
-    /// Names the question for the client, and knows its answer by that name. From 2026-07-28 on; before, it does nothing.
+    /// Sets the key under which the client gets the question and answers it, instead of one made from its content. Has
+    /// no effect before 2026-07-28.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.key = Some(key.into());
@@ -74,7 +76,8 @@ impl ElicitUrl {
         self
     }
 
-    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most.
+    /// How long to wait for the answer, 10 minutes at most; the session's limit if not set (60 s by default). Has no
+    /// effect from 2026-07-28 on.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         if let Some(parts) = self.state.idle() {
             parts.timeout = Some(timeout);
@@ -91,9 +94,9 @@ impl Future for ElicitUrl {
     }
 }
 
-/// An id that no other elicitation has: two words of a hash whose keys are the process's own, over a count.
+/// A unique id: two hashes of a counter, with random keys.
 ///
-/// It names an elicitation to the client that got it and opens nothing, so it need not be a secret.
+/// It only identifies an elicitation to its client and grants nothing, so it need not be secret.
 pub(crate) fn fresh_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -138,7 +141,7 @@ impl Parts {
     }
 }
 
-/// The question as a revision has it.
+/// The question, encoded for a revision.
 pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> Result<Bytes, QuestionError> {
     // MCP 2025-11-25 client/elicitation: the url parameter MUST contain a valid URL
     if !names::is_uri(url) {
@@ -150,5 +153,5 @@ pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> 
 }
 
 fn not_a_url() -> QuestionError {
-    QuestionError::Malformed { field: "url".to_owned(), reason: "it is not an absolute URI".to_owned() }
+    QuestionError::Malformed { field: "url".to_owned(), reason: "must be an absolute URI".to_owned() }
 }

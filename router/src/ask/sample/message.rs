@@ -1,4 +1,4 @@
-//! The messages of a conversation and their blocks.
+//! The messages of a conversation and their content blocks.
 
 use std::mem;
 
@@ -14,9 +14,9 @@ use crate::wire::{
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who it is by.
+    /// Who wrote it.
     pub role: Role,
-    /// Its blocks; before 2025-11-25 each goes as a message of its own.
+    /// Its blocks. Before 2025-11-25, each is sent as a separate message.
     #[serde(serialize_with = "one_or_many")]
     pub content: Vec<SamplingContent>,
     /// `_meta`. From 2025-11-25 on.
@@ -33,11 +33,11 @@ pub enum SamplingContent {
     Text(TextContent),
     /// An image.
     Image(MediaContent),
-    /// Sound. From 2025-03-26 on; before, a text block takes its place.
+    /// Audio. From 2025-03-26 on; before, a text block is sent instead.
     Audio(MediaContent),
     /// The model wants a tool to be called. From 2025-11-25 on.
     ToolUse(ToolUse),
-    /// What that tool gave. From 2025-11-25 on; a message with one holds nothing else.
+    /// The result of that tool. From 2025-11-25 on; a message with a tool result holds only tool results.
     ToolResult(SampledToolResult),
 }
 
@@ -45,9 +45,9 @@ pub enum SamplingContent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolUse {
-    /// What the result names it by.
+    /// The id that the result refers to.
     pub id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
     /// Its arguments.
     pub input: Map<String, Value>,
@@ -72,7 +72,7 @@ impl ToolUse {
 pub struct SampledToolResult {
     /// The [`ToolUse::id`].
     pub tool_use_id: String,
-    /// What it gave.
+    /// The content of the result.
     pub content: Vec<Content>,
     /// The same as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,13 +140,13 @@ impl SamplingContent {
         matches!(self, Self::ToolUse(_) | Self::ToolResult(_))
     }
 
-    /// Says the block the way of the session's revision, which has the same rules for the blocks of a result.
+    /// Rewrites the block for the session's revision, by the rules for the blocks of a result.
     pub(super) fn fit(&mut self, revision: Revision) {
         let mut block = match self {
             Self::Text(text) => Content::Text(mem::take(text)),
             Self::Image(media) => Content::Image(mem::take(media)),
             Self::Audio(media) => Content::Audio(mem::take(media)),
-            // only sent where the revision is the newest
+            // only sent at revisions that have them
             Self::ToolUse(_) | Self::ToolResult(_) => return,
         };
         era::content(&mut block, revision);
@@ -213,7 +213,7 @@ impl SamplingContent {
     }
 }
 
-/// One block stands alone, which every revision reads; several are a list.
+/// A single block is written alone, which every revision reads; several are a list.
 fn one_or_many<S: Serializer>(blocks: &[SamplingContent], serializer: S) -> Result<S::Ok, S::Error> {
     match blocks {
         [block] => block.serialize(serializer),

@@ -1,4 +1,4 @@
-//! OpenQuestion the client's model for a completion.
+//! Asking the client's model for a completion.
 
 mod message;
 mod request;
@@ -33,7 +33,7 @@ pub use self::{
     result::SamplingResult,
 };
 
-/// A sampling request on its way. Nothing is sent before it is first polled.
+/// A sampling request: complete it, then await it. Nothing is sent before the first poll.
 #[must_use = "a question is asked when it is awaited"]
 #[derive(Debug)]
 pub struct Sample(Lazy<Parts, Result<SamplingResult, QuestionError>>);
@@ -51,7 +51,8 @@ impl Sample {
         Self(Lazy::Idle(Parts { asker, request, timeout: None, key: None }))
     }
 
-    /// How long to wait for the answer: the session's own limit (60 s by default) otherwise, 10 minutes at most.
+    /// How long to wait for the answer, 10 minutes at most; the session's limit if not set (60 s by default). Has no
+    /// effect from 2026-07-28 on.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         if let Some(parts) = self.0.idle() {
             parts.timeout = Some(timeout);
@@ -59,8 +60,8 @@ impl Sample {
         self
     }
 
-    /// Names the question for the client, and knows its answer by that name, where it is otherwise known by what it asks.
-    /// From 2026-07-28 on; before, it does nothing.
+    /// Sets the key under which the client gets the question and answers it, instead of one made from its content. Has
+    /// no effect before 2026-07-28.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         if let Some(parts) = self.0.idle() {
             parts.key = Some(key.into());
@@ -95,25 +96,26 @@ impl Parts {
     }
 }
 
-/// What a client must have declared.
+/// The capabilities that the client must have declared.
 // MCP 2025-11-25 client/sampling: MUST NOT send tool-enabled requests to clients without sampling.tools
 pub(crate) fn needs(request: &SamplingRequest) -> &'static [ClientCapability] {
     if request.uses_tools() { NEEDS_TOOLS } else { NEEDS }
 }
 
-/// The question as a client can be asked it.
+/// The parameters of the question, encoded for a client.
 pub(crate) fn params(mut request: SamplingRequest, peer: &Peer) -> Result<Bytes, QuestionError> {
     request.check()?;
-    // MCP 2025-11-25 client/sampling, Capabilities: SHOULD NOT without sampling.context, which older ones do not have
+    // MCP 2025-11-25 client/sampling, Capabilities: SHOULD NOT without sampling.context, which older revisions do not
+    // have
     let declares_context = peer.revision.has(Feature::SamplingContextCapability);
     if declares_context && !peer.capabilities.sampling_context {
         request.include_context = None;
     }
     request.fit(peer.revision);
-    question::encode(&request).map_err(|_| request::malformed("params", "a part of it has no JSON form"))
+    question::encode(&request).map_err(|_| request::malformed("params", "cannot be serialized as JSON"))
 }
 
-/// The completion that an answer is.
+/// Reads the completion from an answer.
 pub(crate) fn read(json: &str) -> Result<SamplingResult, Misfit> {
     question::read(json, "result")
 }

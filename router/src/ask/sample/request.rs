@@ -1,4 +1,4 @@
-//! A request for a completion, in the shape of 2025-11-25; older revisions are fitted.
+//! A request for a completion, in the shape of 2025-11-25; rewritten for older revisions.
 
 use std::mem;
 
@@ -15,8 +15,8 @@ use crate::wire::{
 
 /// A request for a completion.
 ///
-/// A message of the assistant's with a [`ToolUse`](super::ToolUse) is followed by one of the user's that consists of the
-/// results, one for each use. A request that breaks this is [`QuestionError::Malformed`] and is not sent.
+/// An assistant message with a [`ToolUse`](super::ToolUse) must be followed by a user message that consists of the
+/// results, one for each use. A request that violates this fails with [`QuestionError::Malformed`] and is not sent.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::*; pub use actix_mcp_router as question; }
@@ -33,49 +33,50 @@ use crate::wire::{
 pub struct SamplingRequest {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
-    /// The most tokens the completion may have; the client may take fewer. 1 000 unless set.
+    /// The maximum number of tokens in the completion; the client may use fewer. 1 000 by default.
     pub max_tokens: u32,
     /// A system prompt; the client may change or drop it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// How much chance there is in it.
+    /// The sampling temperature, a finite number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// Texts that end the completion.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
-    /// Which model; the client chooses.
+    /// Preferences for the model; the client chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
-    /// Context of servers to be added. Left out from 2025-11-25 on unless the client declared `sampling.context`.
+    /// Context of MCP servers that the client should add. Omitted from 2025-11-25 on unless the client declared
+    /// `sampling.context`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
-    /// What the model's provider is to be told.
+    /// Metadata for the model's provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Tools the model may use. Requirements `sampling.tools`, from 2025-11-25 on.
+    /// Tools the model may use. Needs `sampling.tools`, from 2025-11-25 on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
-    /// How it may use them. Requirements `sampling.tools`, from 2025-11-25 on.
+    /// How the model may use the tools. Needs `sampling.tools`, from 2025-11-25 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
 }
 
-/// Which model to take; all of it is advice.
+/// Preferences for the model; the client may ignore all of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// Names or parts of names, the first that the client has first.
+    /// Names of models or parts of names, the most preferred first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<ModelHint>,
-    /// How much low cost counts, from 0 to 1.
+    /// How important low cost is, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_priority: Option<f64>,
-    /// How much speed counts, from 0 to 1.
+    /// How important speed is, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_priority: Option<f64>,
-    /// How much ability counts, from 0 to 1.
+    /// How important capability is, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intelligence_priority: Option<f64>,
 }
@@ -120,20 +121,20 @@ impl ModelPreferences {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// Such as `claude-sonnet`.
+    /// The name, such as `claude-sonnet`.
     pub name: String,
 }
 
-/// Whose context the client adds.
+/// Which servers' context the client adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum IncludeContext {
-    /// Nobody's.
+    /// No context.
     None,
-    /// This server's.
+    /// The context of this server.
     ThisServer,
-    /// That of all the client's servers.
+    /// The context of all servers of the client.
     AllServers,
 }
 
@@ -142,11 +143,11 @@ pub enum IncludeContext {
 #[serde(tag = "mode", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     Auto,
-    /// At least one.
+    /// The model must use at least one.
     Required,
-    /// None.
+    /// The model must not use any.
     None,
 }
 
@@ -168,7 +169,7 @@ impl SamplingRequest {
         }
     }
 
-    /// A request with one message of the user's.
+    /// A request with one user message.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(vec![SamplingMessage::user(text.into())])
     }
@@ -180,21 +181,21 @@ impl SamplingRequest {
         self
     }
 
-    /// The most tokens the completion may have.
+    /// Sets the maximum number of tokens in the completion.
     #[must_use]
     pub fn max_tokens(mut self, max_tokens: u32) -> Self {
         self.max_tokens = max_tokens;
         self
     }
 
-    /// A system prompt.
+    /// Sets a system prompt.
     #[must_use]
     pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
         self
     }
 
-    /// How much chance there is in it; a finite number.
+    /// Sets the sampling temperature, a finite number.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
@@ -208,21 +209,21 @@ impl SamplingRequest {
         self
     }
 
-    /// Which model to take.
+    /// Sets the preferences for the model.
     #[must_use]
     pub fn model_preferences(mut self, preferences: ModelPreferences) -> Self {
         self.model_preferences = Some(preferences);
         self
     }
 
-    /// Adds a hint at a model, by a part of its name.
+    /// Adds a hint at a model: its name or a part of it.
     #[must_use]
     pub fn model_hint(mut self, name: impl Into<String>) -> Self {
         self.model_preferences = Some(self.model_preferences.unwrap_or_default().hint(name));
         self
     }
 
-    /// NewQuestion for the context of servers.
+    /// Asks the client to add context of servers.
     #[must_use]
     pub fn include_context(mut self, context: IncludeContext) -> Self {
         self.include_context = Some(context);
@@ -243,7 +244,7 @@ impl SamplingRequest {
         self
     }
 
-    /// How the model may use the tools.
+    /// Sets how the model may use the tools.
     #[must_use]
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
@@ -264,13 +265,13 @@ impl SamplingRequest {
     /// Refuses what every client would have to refuse.
     pub(crate) fn check(&self) -> Result<(), QuestionError> {
         if self.temperature.is_some_and(|temperature| !temperature.is_finite()) {
-            return Err(malformed("temperature", "it is not a finite number"));
+            return Err(malformed("temperature", "must be a finite number"));
         }
         let preferences = self.model_preferences.iter();
         let priorities =
             preferences.flat_map(|it| [it.cost_priority, it.speed_priority, it.intelligence_priority]);
         if priorities.flatten().any(|priority| !(0.0..=1.0).contains(&priority)) {
-            return Err(malformed("modelPreferences", "a priority is not from 0 to 1"));
+            return Err(malformed("modelPreferences", "a priority must be from 0 to 1"));
         }
         self.check_tools().map_err(|reason| malformed("messages", reason))
     }
@@ -278,13 +279,13 @@ impl SamplingRequest {
     /// Every use of a tool has its result in the very next message, which holds nothing else.
     // MCP 2025-11-25 client/sampling, Message Content Constraints
     fn check_tools(&self) -> Result<(), &'static str> {
-        // those that wait for their results
+        // uses that still wait for their results
         let mut uses: Vec<&str> = Vec::new();
         for message in &self.messages {
             let results: Vec<_> =
                 message.content.iter().filter_map(SamplingContent::as_tool_result).collect();
             if !results.is_empty() && results.len() < message.content.len() {
-                return Err("a message with tool results holds something else");
+                return Err("a message with tool results must hold nothing else");
             }
             if !results.is_empty() && message.role != Role::User {
                 return Err("tool results are in a message of the assistant, not of the user");
@@ -294,7 +295,7 @@ impl SamplingRequest {
             }
             for result in results {
                 let Some(at) = uses.iter().position(|id| *id == result.tool_use_id) else {
-                    return Err("a tool result answers no tool use of the message before it");
+                    return Err("a tool result does not match a tool use in the message before it");
                 };
                 uses.swap_remove(at);
             }
@@ -314,7 +315,7 @@ impl SamplingRequest {
         if uses.is_empty() { Ok(()) } else { Err("the tool uses of the last message have no results") }
     }
 
-    /// Says it the way of an older revision. What needs tools was refused before.
+    /// Rewrites the request for an older revision. A request that needs tools was refused before.
     pub(crate) fn fit(&mut self, revision: Revision) {
         for block in self.messages.iter_mut().flat_map(|message| &mut message.content) {
             block.fit(revision);

@@ -18,14 +18,14 @@ use crate::wire::content::{MetaMap, Role};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SamplingResult {
-    /// Who it is by: the assistant.
+    /// Who wrote it: the assistant.
     pub role: Role,
     /// Its blocks.
     #[serde(deserialize_with = "from_one_or_many")]
     pub content: Vec<SamplingContent>,
-    /// The model that made it.
+    /// The model that wrote it.
     pub model: String,
-    /// Why it ended, such as `endTurn`, `maxTokens` or `toolUse`.
+    /// Why the model stopped, such as `endTurn`, `maxTokens` or `toolUse`.
     #[serde(default)]
     pub stop_reason: Option<String>,
     /// `_meta`.
@@ -41,7 +41,7 @@ impl From<SamplingResult> for SamplingMessage {
 }
 
 impl SamplingResult {
-    /// The text of it: its text blocks, one after the other.
+    /// Its text: the text blocks, concatenated.
     #[must_use]
     pub fn text(&self) -> String {
         self.content.iter().filter_map(|block| block.as_text()).collect()
@@ -53,7 +53,7 @@ impl SamplingResult {
     }
 }
 
-/// A block, or a list of blocks; told apart by the first character, so that a bad field is named.
+/// Reads a block or a list of blocks. An untagged enum would not name a bad field.
 fn from_one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SamplingContent>, D::Error> {
     struct Visitor;
 

@@ -228,7 +228,6 @@ async fn what_went_wrong_is_told_and_a_dropped_request_taken_back() {
     assert!(fake.asked().is_empty());
 }
 
-// C116
 #[tokio::test]
 async fn a_tool_use_is_followed_by_its_results_and_nothing_else_or_nothing_is_sent() {
     let used = |id: &str| SamplingContent::from(ToolUse::new(id, "weather", Map::new()));
@@ -246,22 +245,25 @@ async fn a_tool_use_is_followed_by_its_results_and_nothing_else_or_nothing_is_se
             vec![by_model(vec!["hm".into(), used("a"), used("b")]), by_user(vec![result("a")])],
             "no result in the message after it",
         ),
-        (vec![by_model(vec![used("a")]), by_user(vec![result("b")])], "answers no tool use"),
-        (vec![by_model(vec![used("a")]), by_user(vec![result("a"), result("a")])], "answers no tool use"),
+        (vec![by_model(vec![used("a")]), by_user(vec![result("b")])], "does not match a tool use"),
+        (
+            vec![by_model(vec![used("a")]), by_user(vec![result("a"), result("a")])],
+            "does not match a tool use",
+        ),
         (
             vec![by_model(vec![used("a")]), by_model(vec!["hm".into()]), by_user(vec![result("a")])],
             "is not followed",
         ),
-        (vec![by_model(vec![used("a")]), by_user(vec![result("a"), "and".into()])], "holds something else"),
+        (vec![by_model(vec![used("a")]), by_user(vec![result("a"), "and".into()])], "must hold nothing else"),
         (vec![by_model(vec![used("a")]), by_model(vec![result("a")])], "a message of the assistant"),
         (vec![by_user(vec![used("a")]), by_user(vec![result("a")])], "a message of the user"),
         (vec![by_model(vec![used("a"), used("a")]), by_user(vec![result("a"), result("a")])], "the same id"),
-        (vec![question(), by_user(vec![result("a")])], "answers no tool use"),
+        (vec![question(), by_user(vec![result("a")])], "does not match a tool use"),
     ];
     for (messages, why) in &refused {
         let (fake, client) = session(V2025_11_25, ALL);
         let request = SamplingRequest::new(messages.clone());
-        // of 2026-07-28, by await and by hand, it is asked the same
+        // at 2026-07-28, awaited or returned, the same check applies
         assert!(request.check().is_err(), "{why}");
         let told = client.sample(request).now_or_never().unwrap().unwrap_err();
         assert!(

@@ -1,4 +1,4 @@
-//! What a handler will need, found out when it is registered.
+//! What a handler needs, collected when it is registered.
 
 use std::any::type_name;
 
@@ -24,14 +24,14 @@ pub struct HandlerSpec {
     /// One for all arguments, so that they share their `$defs`.
     generator: SchemaGenerator,
     arguments: Arguments,
-    /// Whether the type that takes all arguments refuses members that it does not know.
+    /// Whether the type that takes all arguments refuses unknown members.
     is_closed: bool,
-    /// NewQuestion the one type that takes all arguments for its members.
+    /// Asks the type that takes all arguments for its members.
     ask: Option<Ask>,
     /// Whether the handler can do without its arguments.
     optional: bool,
     needs: Requirements,
-    /// The first mistake that types do not show.
+    /// The first mistake that the compiler does not catch.
     mistake: Option<SchemaError>,
 }
 
@@ -81,7 +81,7 @@ impl HandlerSpec {
         }
     }
 
-    /// The handler takes all its arguments as one `T`.
+    /// Declares that the handler takes all its arguments as one `T`.
     pub fn arguments<T: JsonSchema>(&mut self) {
         self.arguments = match self.arguments {
             Arguments::None => Arguments::Whole(schema::root::<T>(&mut self.generator)),
@@ -93,7 +93,7 @@ impl HandlerSpec {
     pub(crate) fn whole<T: JsonSchema + DeserializeOwned>(&mut self) {
         self.arguments::<T>();
         self.ask = Some(members::ask::<T>);
-        // a schema that is open says all there is to say: the author's code is not run
+        // an open schema settles it: the type's own code is not run
         self.is_closed = matches!(&self.arguments, Arguments::Whole(schema) if schema.get("additionalProperties") == Some(&Value::Bool(false)))
             && members::ask::<T>().is_closed;
     }
@@ -102,7 +102,7 @@ impl HandlerSpec {
         self.is_closed
     }
 
-    /// The handler takes an argument of this name.
+    /// Declares an argument of this name.
     pub(crate) fn argument<T: JsonSchema>(&mut self, name: &'static str, doc: &'static str, required: bool) {
         let schema = self.generator.subschema_for::<T>().to_value();
         let property = Property { name, doc, required, schema };
@@ -113,18 +113,18 @@ impl HandlerSpec {
         }
     }
 
-    /// Clients repeat the parameter that was described last in this header.
+    /// Declares that clients repeat the parameter described last in this header.
     pub(crate) fn header(&mut self, name: &str, header: &str, is_argument: bool) {
         if !is_argument {
-            return self.wrong_header(name, "is on a parameter that is no argument");
+            return self.wrong_header(name, "is on a parameter that is not an argument");
         }
-        // beside an `Args`, which takes all of them, it is another mistake
+        // next to an `Args`, which takes all arguments, it is another mistake
         let Arguments::Each(properties) = &mut self.arguments else { return };
-        // `true`, which is anything, has no place for it, and no type that could be repeated
+        // the schema `true` accepts anything: it has no place for this, and no type that a header could repeat
         if let Some(Value::Object(schema)) = properties.last_mut().map(|last| &mut last.schema) {
             schema.insert(schema::headers::ANNOTATION.to_owned(), header.into());
         } else {
-            self.wrong_header(name, "is on a value that is no string, integer or boolean");
+            self.wrong_header(name, "is on a value that is not a string, integer or boolean");
         }
     }
 
@@ -132,7 +132,7 @@ impl HandlerSpec {
         self.mistake.get_or_insert_with(|| SchemaError::Header { at: name.to_owned(), why });
     }
 
-    /// The handler needs a `web::Data<T>`, of its app or of its server.
+    /// Declares that the handler needs a `web::Data<T>`, from its app or its server.
     pub fn data<T: ?Sized + 'static>(&mut self) {
         self.needs.data.push(Need {
             name: type_name::<T>(),
@@ -141,12 +141,12 @@ impl HandlerSpec {
         });
     }
 
-    /// The handler may log to its client, so that the server declares `logging`.
+    /// Declares that the handler may log to its client: the server then declares `logging`.
     pub fn logs(&mut self) {
         self.needs.logs = true;
     }
 
-    /// Describes what the handler can do without.
+    /// Describes something that the handler can do without.
     pub(crate) fn optional(&mut self, describe: impl FnOnce(&mut Self)) {
         let needed = self.needs.data.len();
         let before = matches!(self.arguments, Arguments::None);
@@ -167,11 +167,13 @@ impl HandlerSpec {
         (schema.map(|schema| (!nothing).then_some(Takes { schema, ask })), needs)
     }
 
-    /// The schema of the arguments as the types say it, before it is made fit for clients; what else is needed.
+    /// The schema of the arguments as the types give it, before it is adapted for clients, and what else the handler
+    /// needs.
     ///
     /// # Errors
     ///
-    /// [`SchemaError::Header`] for a header on what is no argument that can be repeated, [`SchemaError::Twice`] if more than one parameter takes all arguments, or one does beside plain ones.
+    /// [`SchemaError::Header`] for a header on a parameter that it cannot repeat; [`SchemaError::Twice`] if more than
+    /// one parameter takes all arguments, or one does next to plain ones.
     pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Requirements) {
         if let Some(mistake) = self.mistake {
             return (Err(mistake), self.needs);
@@ -189,7 +191,7 @@ impl HandlerSpec {
 }
 
 impl Requirements {
-    /// The types of `web::Data` that the server does not have: over stdio these are missing, at start.
+    /// The types of `web::Data` that the server lacks: over stdio, where there is no app, handlers that need them fail.
     pub(crate) fn missing(&self, server: &DataMap) -> Vec<&'static str> {
         self.data.iter().filter(|need| !(need.in_server)(server)).map(|need| need.name).collect()
     }

@@ -1,4 +1,4 @@
-//! Arguments: text in, the author's type out, and what to say when it does not fit.
+//! Arguments: JSON text in, the handler's type out, or an error that names the fault.
 
 use std::{
     borrow::Cow,
@@ -23,17 +23,17 @@ use crate::{
     wire::error::McpError,
 };
 
-/// All arguments of a call as one `T`, usually a struct: those of a tool or a prompt, or the variables of a resource template.
+/// All arguments of a call as one `T`, usually a struct: those of a tool or a prompt, or the variables of a resource
+/// template.
 ///
-/// Members that `T` does not know are ignored, unless it says `#[serde(deny_unknown_fields)]`.
+/// Unknown members are ignored unless `T` has `#[serde(deny_unknown_fields)]`.
 ///
-/// An integer may be written as a float: `10.0` and `1e1` are read as `10` wherever an integer type stands, as JSON Schema
-/// says. `10.5`, `"10"` and what the type is too narrow for are refused. An `f64`, a `serde_json::Value` and a string keep
-/// what was sent.
+/// An integer may be written as a float, as in JSON Schema: any integer type reads `10.0` and `1e1` as `10`. It refuses
+/// `10.5`, `"10"` and numbers out of its range. An `f64`, a `serde_json::Value` and a string keep what was sent.
 ///
-/// A tool that takes no arguments, by whatever form (no `Args`, `Args<()>`, a struct without fields), refuses every member
-/// by its name, as its listed schema says: a client that sends a dummy argument gets an error that names it. To take and
-/// ignore what such clients send, take `Args<serde_json::Map<String, serde_json::Value>>`.
+/// A tool without arguments (no `Args`, `Args<()>`, or a struct without fields) refuses every member, as its listed
+/// schema says: a client that sends a dummy argument gets an error that names it. To accept and ignore such arguments,
+/// take `Args<serde_json::Map<String, serde_json::Value>>`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Args<T>(pub T);
 
@@ -52,7 +52,7 @@ impl<T> Deref for Args<T> {
     }
 }
 
-/// A type that can be the arguments of a call: `Deserialize` and `JsonSchema`. Implemented for all that are both.
+/// A type that can be the arguments of a call: `Deserialize` and `JsonSchema`. Implemented for every type that is both.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the arguments of a call: it needs both `Deserialize` and `JsonSchema`",
     label = "lacks `Deserialize` or `JsonSchema`",
@@ -70,7 +70,7 @@ impl<T: Arguments> FromCall for Args<T> {
 
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>> {
         let text = call.arguments();
-        // `()` is read from null; members are for the schema to refuse
+        // `()` is read from null; it is the schema that refuses members
         let unit = |error| match of_nothing() {
             Some(unit) if text.trim_start().starts_with('{') && schema::is_unit::<T>() => Ok(unit),
             _ => Err(error),
@@ -79,9 +79,9 @@ impl<T: Arguments> FromCall for Args<T> {
     }
 }
 
-/// Reads a value; the error names the path to what is wrong, below the argument `name` if there is one.
+/// Reads a value. An error names the path of the fault, below the argument `name` if there is one.
 ///
-/// A good value is read once. What serde refuses is looked at again: `10.0` is an integer, and an error has a path.
+/// A valid value is read once. What serde refuses is read again, to accept `10.0` as an integer and to find the path.
 fn parse<T: DeserializeOwned>(text: &str, name: &str) -> Result<T, McpError> {
     serde_json::from_str(text).or_else(|_| {
         let rewritten = whole::rewritten::<T>(text);
@@ -108,7 +108,7 @@ fn refused(error: &serde_path_to_error::Error<serde_json::Error>, name: &str) ->
     bad(&path, &sentence(error.inner()))
 }
 
-/// serde_json's own words, without the place in a text that the model has never seen as text, and not endless.
+/// serde_json's text, shortened, and without the line and column: the model has never seen them.
 fn sentence(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -132,7 +132,7 @@ pub(crate) fn bad(path: &str, what: &str) -> McpError {
     })
 }
 
-/// The members of the arguments, each still text.
+/// The members of the arguments, each still JSON text.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
@@ -173,19 +173,19 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 #[serde(transparent)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// One argument; absent ones are what serde makes of nothing: `None`, or JSON null.
+/// One argument. An absent one is what serde makes of nothing: `None`, or JSON null.
 pub(crate) fn argument<T: DeserializeOwned>(fields: &Fields<'_>, name: &str) -> Result<T, McpError> {
     let mut given = fields.0.iter().filter(|(key, _)| key == name);
     let Some((_, value)) = given.next() else {
         return of_nothing().ok_or_else(|| bad(name, "missing"));
     };
     if given.next().is_some() {
-        return Err(bad(name, "given twice"));
+        return Err(bad(name, "duplicate"));
     }
     parse(value.get(), name)
 }
 
-/// The value of a member that is absent, where its type has one.
+/// The value of an absent member, if its type has one.
 pub(crate) fn of_nothing<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(serde::de::value::UnitDeserializer::<serde::de::value::Error>::new()).ok()
 }

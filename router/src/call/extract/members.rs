@@ -1,5 +1,5 @@
-//! What a type's own `Deserialize` says of its members and a schema does not: all their names, aliases included, and
-//! whether it refuses others.
+//! What a type's `Deserialize` reveals about its members and a schema does not: all names, aliases included, and
+//! whether it refuses unknown ones.
 
 use std::iter;
 
@@ -14,23 +14,23 @@ use serde::{
 
 use crate::call::catch_panic::catch_panic;
 
-/// What a type says when it is read.
+/// What a type reveals when it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     /// The names it asks for; `None` for a type that asks for no fixed ones.
     names: Option<&'static [&'static str]>,
-    /// Whether it refuses a member that it does not know.
+    /// Whether it refuses unknown members.
     pub(crate) is_closed: bool,
 }
 
-/// NewQuestion a type. What the author wrote to read it runs here, and may panic.
+/// Asks a type for its members. Runs the type's own `Deserialize`, which may panic.
 pub(crate) type Ask = fn() -> Said;
 
 /// The [`Ask`] of a type.
 pub(crate) fn ask<T: DeserializeOwned>() -> Said {
     let mut names = None;
     let read = catch_panic("reading the names of arguments", || T::deserialize(Asked(&mut names)).map(drop));
-    // serde refuses the first member that it does not know before it misses any.
+    // serde refuses the first unknown member before it reports a missing one.
     match read {
         Err(_) => Said::default(),
         Ok(read) => {
@@ -40,7 +40,7 @@ pub(crate) fn ask<T: DeserializeOwned>() -> Said {
     }
 }
 
-/// An object with one member, of a name that no type has. Keeps the names it is asked for.
+/// An object with one member, whose name no type has. Records the names it is asked for.
 struct Asked<'a>(&'a mut Option<&'static [&'static str]>);
 
 impl<'de> Deserializer<'de> for Asked<'_> {
@@ -74,33 +74,33 @@ impl<'de> Deserializer<'de> for Asked<'_> {
     }
 }
 
-/// What a reader takes of its template's variables.
+/// What a reader takes from its template's variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Takes {
     pub(crate) schema: serde_json::Value,
-    /// Asked where the schema alone would refuse: it is code of the author's.
+    /// Only called if the schema alone would refuse, since it runs the type's own code.
     pub(crate) ask: Option<Ask>,
 }
 
 /// A name that a template and its reader do not share.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unmatched {
-    /// The reader cannot do without it, and it is not a variable.
+    /// The reader requires it, and it is not a variable.
     Argument(String),
-    /// It is a variable, and the reader refuses what it does not know.
+    /// It is a variable, and the reader refuses unknown arguments.
     Variable(String),
 }
 
 impl Takes {
-    /// The schema itself: that of a type round another one is a reference to it.
+    /// The schema itself: a newtype's schema is a reference to the inner one.
     fn root(&self) -> &serde_json::Value {
         let reference = self.schema.get("$ref").and_then(serde_json::Value::as_str);
         let definition = reference.and_then(|reference| self.schema.pointer(reference.strip_prefix('#')?));
         definition.unwrap_or(&self.schema)
     }
 
-    /// Holds the names of the variables against those of the arguments; of what a schema says otherwise than by
-    /// `properties`, nothing is known.
+    /// Compares the names of the variables with those of the arguments. Of the schema, only `properties`, `required`
+    /// and `additionalProperties` count.
     pub(crate) fn unmatched(&self, variables: &[&str]) -> Option<Unmatched> {
         let schema = self.root();
         let list = |name: &str| schema.get(name).and_then(serde_json::Value::as_array);
@@ -116,7 +116,7 @@ impl Takes {
         let members = self.ask.and_then(|ask| ask().names).unwrap_or_default();
         let (aliases, unknown): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|name| members.contains(name));
-        // an alias stands for one of them, and nothing says for which
+        // an alias stands for one of the missing names; which one is unknown
         if let Some(argument) = missing.get(aliases.len()) {
             return Some(Unmatched::Argument((*argument).to_owned()));
         }

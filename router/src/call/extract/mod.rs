@@ -1,7 +1,7 @@
-//! Extractors: what a handler's parameters are made of, as in actix-web.
+//! Extractors: the types of a handler's parameters, as in actix-web.
 //!
-//! An extractor reads the [`Call`] and nothing else. Those that need actix-web are in `web.rs`, those that know the
-//! client are in `session.rs`; a handler's own arguments are [`Args`].
+//! An extractor reads the [`Call`] and nothing else. Those that need actix-web are in `web.rs`, those about the client
+//! in `session.rs`; a handler's own arguments are [`Args`].
 
 use std::future::{Future, ready};
 
@@ -29,7 +29,7 @@ pub use trace::TraceContext;
 pub use web::{FromMiddleware, Http};
 pub(crate) use whole::rewritten;
 
-/// A value that is taken from a call: a parameter of a handler.
+/// A value that is extracted from a call: a parameter of a handler.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::*; }
@@ -45,39 +45,41 @@ pub(crate) use whole::rewritten;
 /// }
 /// ```
 ///
-/// `testing::TestCall` of the facade makes a call for its unit test.
+/// To unit-test an extractor, create a call with `testing::TestCall` of the facade.
 ///
-/// Never give an extractor `Deserialize` and `JsonSchema`: under `#[tool]` it could then be an argument as well, and the
-/// compiler refuses to choose.
+/// Do not implement both `Deserialize` and `JsonSchema` for an extractor: with `#[tool]` it could then be an argument
+/// as well, and the compiler reports an ambiguity.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be extracted from a call",
     label = "not an extractor",
     note = "extractors are `Args<T>`, `web::Data<T>`, `Http`, `FromMiddleware<T>`, `Progress`, `Log`, `Client`, `Cancelled`, `Session`, `Principal`, `Meta`, `Handle`, `Uri`, an `Option` or a tuple of them, and types of your own that implement `FromCall`",
     note = "`FromMiddleware<T>` takes the place of `web::ReqData<T>`, and `Http` that of `HttpRequest`",
     note = "an argument of a tool: put `#[tool]` on the function, or take all arguments as one `Args<T>`",
-    note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; what a completer is asked is a `CompletionRequest`"
+    note = "an argument of a prompt, or a variable of a resource template: take all of them as one `Args<T>`; a completer takes a `CompletionRequest`"
 )]
 pub trait FromCall: Sized + 'static {
-    /// Says, when the handler is registered, what this extractor will need. One that takes others inside passes on what they
-    /// say: `Args::<T>::describe(about)`.
+    /// Declares, when the handler is registered, what this extractor needs. An extractor that uses others passes on
+    /// their needs: `Args::<T>::describe(spec)`.
     ///
-    /// By default it needs nothing, and may log, since it could take a [`Log`](crate::call::log::Log) from the call: the server then
-    /// declares the capability `logging`. An extractor that does not log says so by an empty `describe`.
+    /// By default, an extractor needs nothing but may log, since it could take a [`Log`](crate::call::log::Log) from
+    /// the call: the server then declares the capability `logging`. If yours does not log, implement an empty
+    /// `describe`.
     fn describe(spec: &mut HandlerSpec) {
         spec.logs();
     }
 
-    /// Takes the value from the call.
+    /// Extracts the value from the call.
     ///
     /// # Errors
     ///
-    /// The handler is not run. -32602 is the client's fault: for a tool it becomes a result with `isError` whose text is
-    /// the message, so that the model can correct its call; for everything else it is the answer. -32603 is our own: its
-    /// message goes to the log, the client reads "internal error". Any other error is the answer.
+    /// The handler does not run. -32602 is the client's fault: for a tool, it becomes a result with `isError` whose
+    /// text is the message, so that the model can correct its call; for everything else it is the answer. -32603 is the
+    /// server's fault: its message goes to the log, and the client gets "internal error". Any other error is the
+    /// answer.
     fn from_call(call: &Call) -> impl Future<Output = Result<Self, McpError>>;
 }
 
-/// `None` where the value cannot be extracted, for whatever reason.
+/// `None` if the value cannot be extracted, for any reason.
 impl<T: FromCall> FromCall for Option<T> {
     fn describe(spec: &mut HandlerSpec) {
         spec.optional(T::describe);
@@ -88,7 +90,7 @@ impl<T: FromCall> FromCall for Option<T> {
     }
 }
 
-/// Gives the call a grace when it is cancelled.
+/// Gives the call a grace period when it is cancelled.
 impl FromCall for Cancelled {
     fn describe(_: &mut HandlerSpec) {}
 
@@ -98,18 +100,18 @@ impl FromCall for Cancelled {
     }
 }
 
-/// What the client is told of an extractor's error: the text of an internal one stays in the log.
+/// The client's error for a failed extractor: the text of an internal error goes only to the log.
 pub(crate) fn to_client_error(call: &Call, error: McpError) -> McpError {
     if error.code != ErrorCode::INTERNAL_ERROR {
         return error;
     }
-    log::error!("what {} takes cannot be extracted: {}", Shown(call.target()), error.message);
+    log::error!("extractor of {} failed: {}", Shown(call.target()), error.message);
     McpError::internal()
 }
 
 macro_rules! tuple {
     ($($param:ident)*) => {
-        /// Extracted one after the other.
+        /// Extracted in order.
         impl<$($param: FromCall,)*> FromCall for ($($param,)*) {
             #[allow(unused_variables, reason = "the empty tuple needs nothing")]
             fn describe(spec: &mut HandlerSpec) {

@@ -1,4 +1,4 @@
-//! JSON text read by a type, to learn which numbers it wants as integers.
+//! Reads a type from JSON text to learn which numbers it wants as integers.
 
 use std::ops::Range;
 
@@ -12,21 +12,21 @@ use serde_json::{Deserializer as Json, Error, value::RawValue};
 use super::whole::Place;
 use crate::wire::number::integer_of;
 
-/// As deep as serde_json reads.
+/// serde_json's depth limit.
 const DEPTH: usize = 128;
 
-/// Reads JSON text as serde_json does, and takes down where a type wants an integer and finds a whole number.
+/// Reads JSON text like serde_json, and records where a type wants an integer and the text has a whole number.
 pub(super) struct Probe<'de> {
     text: &'de str,
     at: usize,
     depth: usize,
-    /// Whether what is read into a buffer gets whole numbers as integers.
+    /// Whether serde's buffers get whole numbers as integers.
     buffers: bool,
     places: Vec<Place>,
 }
 
 impl<'de> Probe<'de> {
-    /// The places, and whether `T` can be read; if not, they are those before what is wrong.
+    /// The places, and whether `T` can be read. If not, they are the places before the fault.
     pub(super) fn read<T: Deserialize<'de>>(text: &'de str, buffers: bool) -> (Vec<Place>, bool) {
         let mut probe = Self { text, at: 0, depth: 0, buffers, places: Vec::new() };
         let fits = T::deserialize(&mut probe).is_ok();
@@ -41,7 +41,7 @@ impl<'de> Probe<'de> {
 
     fn expect(&mut self, byte: u8) -> Result<(), Error> {
         if self.peek() != Some(byte) {
-            return Err(Error::custom("no valid JSON"));
+            return Err(Error::custom("invalid JSON"));
         }
         self.at += 1;
         Ok(())
@@ -51,12 +51,12 @@ impl<'de> Probe<'de> {
     fn value(&mut self) -> Result<&'de str, Error> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let mut values = Json::from_str(rest).into_iter::<&'de RawValue>();
-        let value = values.next().unwrap_or_else(|| Err(Error::custom("no valid JSON")))?;
+        let value = values.next().unwrap_or_else(|| Err(Error::custom("invalid JSON")))?;
         self.at += values.byte_offset();
         Ok(value.get())
     }
 
-    /// The same; where it is a whole number that is written as a float, the integer it is.
+    /// The same, with its place; and as an integer, if it is a whole number written as a float.
     fn number(&mut self) -> Result<(&'de str, Range<usize>, Option<Integer>), Error> {
         let value = self.value()?;
         let integer = integer_of(value).and_then(|text| Integer::read(&text));
@@ -67,7 +67,7 @@ impl<'de> Probe<'de> {
         self.places.push(Place { start: place.start, end: place.end, buffered, kept: false });
     }
 
-    /// Reads what is between these two.
+    /// Reads the text between these two bytes.
     fn within<T>(
         &mut self,
         (open, close): (u8, u8),
@@ -145,7 +145,7 @@ macro_rules! integers {
     )*};
 }
 
-/// By the first byte, which may also be that of another type: serde_json says what is wrong then.
+/// Chosen by the first byte. If it is that of another type, serde_json reports the error.
 macro_rules! nested {
     ($($method:ident($($name:ident: $kind:ty),*) { $($byte:literal => $read:ident),* })*) => {$(
         fn $method<V: Visitor<'de>>(self, $($name: $kind,)* visitor: V) -> Result<V::Value, Error> {
@@ -165,7 +165,7 @@ impl<'de> Deserializer<'de> for &mut Probe<'de> {
             Some(b'{') => self.map(visitor),
             Some(b'[') => self.seq(visitor),
             _ => match self.number()? {
-                // serde keeps no wider one in its buffers
+                // serde's buffers hold no wider integers
                 (_, place, Some(integer)) if self.buffers && !integer.is_wide() => {
                     self.note(place, true);
                     integer.visit(visitor)
@@ -309,7 +309,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     }
 }
 
-/// A member's name, a string with its quotes. As serde_json reads them: numbers and truth values stand in quotes too.
+/// A member's name, a string with its quotes. Like serde_json, it also reads numbers and booleans in quotes.
 struct Key<'de>(&'de str);
 
 macro_rules! in_quotes {

@@ -1,4 +1,4 @@
-//! Extractors that know the client.
+//! Extractors about the client.
 
 use std::{
     future::{Future, ready},
@@ -22,47 +22,48 @@ use crate::{
     },
 };
 
-/// The session of the call, as far as a handler may know it.
+/// What a handler may know about the session of its call.
 ///
-/// From 2026-07-28 on there is none, and each request says all of this of itself: two requests may differ in it although
-/// they come over one connection. What is to be known again later must be named by an argument.
+/// From 2026-07-28 on there are no sessions, and each request carries this information: two requests may differ in it
+/// even over one connection. To find something again in a later call, take its id as an argument.
 #[derive(Clone, Debug)]
 pub struct Session(Arc<Peer>);
 
 impl Session {
-    /// The revision that was agreed on, or that the request names.
+    /// The revision that was negotiated, or that the request states.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.0.revision
     }
 
-    /// What the client calls itself. It may call itself anything, and from 2026-07-28 on nothing: the name is empty then.
+    /// The client's own description of itself, which is not verified. From 2026-07-28 on a client may omit it: the name
+    /// is then empty.
     #[must_use]
     pub fn client(&self) -> &Implementation {
         &self.0.info
     }
 
-    /// What the client can do.
+    /// The capabilities that the client declared.
     #[must_use]
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.0.capabilities
     }
 
-    /// The session's id, where the transport has one; never from 2026-07-28 on. Whoever knows it and the principal can act in the session: do not
-    /// log it.
+    /// The session's id, if the transport has one; always `None` from 2026-07-28 on. Do not log it: with it and the
+    /// principal, anyone can act in the session.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.0.session_id.as_deref()
     }
 
-    /// The client's settings for an extension, such as `com.example/feature`; `None` where it did not declare it. From
-    /// 2026-07-28 on; no older revision has extensions.
+    /// The client's settings for an extension, such as `com.example/feature`; `None` if it did not declare the
+    /// extension. From 2026-07-28 on: older revisions have no extensions.
     ///
-    /// An extension is in use if both sides declare it: `Server::extension` does so for the server.
+    /// An extension is in use if both sides declare it: for the server, `ServerBuilder::extension` does so.
     ///
     /// # Errors
     ///
-    /// -32602 if they are there and are no `T`.
+    /// -32602 if the settings are not a valid `T`.
     // MCP 2026-07-28 basic/versioning, Extension Negotiation
     pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, McpError> {
         let Some(settings) = self.0.extension(id) else { return Ok(None) };
@@ -80,7 +81,7 @@ impl FromCall for Session {
     }
 }
 
-/// Refuses a call that acts for nobody with -32600; take an `Option<Principal>` to serve it.
+/// A call without a principal fails with -32600; take an `Option<Principal>` to serve it.
 impl FromCall for Principal {
     fn describe(_: &mut HandlerSpec) {}
 
@@ -90,10 +91,10 @@ impl FromCall for Principal {
     }
 }
 
-/// The request's `_meta` object; empty where there is none.
+/// The request's `_meta` object; empty if there is none.
 ///
-/// From 2026-07-28 on it also says who sends the request and what they can do, which [`Session`] reads. The trace that the
-/// request is part of is in it at every revision: [`trace`](Self::trace).
+/// From 2026-07-28 on it also identifies the client and its capabilities, which [`Session`] reads. At every revision it
+/// holds the trace that the request belongs to: [`trace`](Self::trace).
 #[derive(Clone, Debug)]
 pub struct Meta(Option<ByteString>);
 
@@ -102,11 +103,11 @@ impl Meta {
         Self(call.meta().cloned())
     }
 
-    /// The member `key`; `None` where it is absent.
+    /// The member `key`; `None` if it is absent.
     ///
     /// # Errors
     ///
-    /// -32602 if it is there and is no `T`.
+    /// -32602 if the member is not a valid `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, McpError> {
         let wrong =
             |error: serde_json::Error| McpError::invalid_params(cut(&format!("_meta, {key}: {error}")));

@@ -1,4 +1,4 @@
-//! The trace that a request is part of.
+//! The trace that a request belongs to.
 
 use std::future::{Future, ready};
 
@@ -10,10 +10,10 @@ use crate::{
     wire::error::McpError,
 };
 
-/// The trace that a request is part of, as its `_meta` says: W3C Trace Context and Baggage, at every revision.
+/// The trace that a request belongs to, from its `_meta`: W3C Trace Context and Baggage, at every revision.
 ///
-/// The values are the client's own and are not parsed. What no HTTP header could hold is taken for absent, so that they may
-/// be passed on as they are.
+/// The values come from the client and are not parsed. A value that is invalid in an HTTP header counts as absent, so
+/// that you can pass all of them on unchanged.
 ///
 /// ```
 /// use actix_mcp_router::TraceContext;
@@ -29,18 +29,18 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceContext {
-    /// Which trace, and which of its spans is the request's parent.
+    /// The trace, and the span in it that is the request's parent.
     pub traceparent: Option<String>,
-    /// What tracing systems add to it.
+    /// Additions of tracing systems.
     pub tracestate: Option<String>,
-    /// What the application passes along the trace.
+    /// Values that the application passes along the trace.
     pub baggage: Option<String>,
 }
 
 impl TraceContext {
-    /// What there is, as the headers of a request of one's own that belongs to the same trace.
+    /// The values as headers, for a request of your own that belongs to the same trace.
     ///
-    /// A `tracestate` without a `traceparent` means nothing and is left out (W3C Trace Context, 3.3).
+    /// A `tracestate` without a `traceparent` means nothing and is omitted (W3C Trace Context, 3.3).
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let state = self.tracestate.as_deref().filter(|_| self.traceparent.is_some());
         let all = [
@@ -53,7 +53,7 @@ impl TraceContext {
 }
 
 impl Meta {
-    /// The trace that the request is part of.
+    /// The trace that the request belongs to.
     #[must_use]
     pub fn trace(&self) -> TraceContext {
         let text = |key| {

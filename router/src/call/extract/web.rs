@@ -1,4 +1,4 @@
-//! Extractors that know actix-web: the app's data, the request's head, and what middleware left in the request.
+//! Extractors that need actix-web: the app's data, the HTTP request, and values that middleware put into it.
 
 use std::{
     any::type_name,
@@ -21,13 +21,13 @@ use crate::{
     wire::error::{ErrorCode, McpError},
 };
 
-/// The application's mistake: logged in full, told as "internal error".
+/// The application's mistake: logged in full; the client gets "internal error".
 fn lacks(what: String) -> McpError {
     McpError::new(ErrorCode::INTERNAL_ERROR, what)
 }
 
-/// The app's own data, innermost scope first, as in actix-web; else what was given to the server, which is all there is
-/// over stdio.
+/// The app's data, innermost scope first, as in actix-web; otherwise the server's data, which is all there is over
+/// stdio.
 impl<T: ?Sized + 'static> FromCall for web::Data<T> {
     fn describe(spec: &mut HandlerSpec) {
         spec.data::<T>();
@@ -44,7 +44,7 @@ impl<T: ?Sized + 'static> FromCall for web::Data<T> {
 
 /// The HTTP request that carries the call.
 ///
-/// Over stdio there is none and the call fails; an `Option<Http>` is `None` there.
+/// Over stdio there is none: the call fails, and an `Option<Http>` is `None`.
 #[derive(Clone, Debug)]
 pub struct Http(HttpRequest);
 
@@ -67,7 +67,7 @@ impl Http {
         self.0.headers()
     }
 
-    /// The other end of the connection: the client, or the last proxy before us.
+    /// The other end of the connection: the client, or the last proxy before this server.
     #[must_use]
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.0.peer_addr()
@@ -89,7 +89,9 @@ impl FromCall for Http {
     }
 }
 
-/// A value that middleware inserted into the request's extensions.
+/// A value that middleware inserted into the HTTP request's extensions.
+///
+/// Without one the call fails with an internal error; an `Option<FromMiddleware<T>>` is then `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FromMiddleware<T>(pub T);
 

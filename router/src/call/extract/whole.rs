@@ -1,13 +1,14 @@
-//! A second look at arguments that serde refused: `10.0` is an integer, which serde_json gives to no integer type.
+//! A second try for arguments that serde refused: `10.0` is an integer in JSON Schema, but serde_json reads it as a
+//! float.
 //!
-//! A type says which numbers it wants as integers only while it is read. So it is read once more, to no other end, by a
-//! [`Probe`] that takes down the places, and the text is rewritten there and nowhere else: what an `f64` or a
-//! `serde_json::Value` is read from keeps its text.
+//! A type reveals which numbers it wants as integers only while it is read. So it is read once more, only for this,
+//! from a [`Probe`] that records the places, and the text is rewritten only there: numbers for an `f64` or a
+//! `serde_json::Value` keep their text.
 //!
-//! What serde reads into a buffer first (`flatten`, `untagged`, an internally tagged enum) asks for anything at all. There
-//! every whole number is rewritten for a start, and then written back wherever the type can do without.
+//! Where serde reads into a buffer first (`flatten`, `untagged`, an internally tagged enum), it asks for a value of any
+//! type. There, every whole number is rewritten at first, and then restored wherever the type accepts the original.
 //!
-//! **Invariant:** arguments that serde takes as they are never come here.
+//! **Invariant:** arguments that serde accepts unchanged never get here.
 
 use serde::de::DeserializeOwned;
 use serde_json::Error;
@@ -15,12 +16,12 @@ use serde_json::Error;
 use super::probe::Probe;
 use crate::wire::number::integer_of;
 
-/// Bytes that are read again, at most, to write numbers in buffers back. What is left then stays rewritten.
+/// The most bytes that are read again to restore numbers in buffers. Numbers not restored by then stay rewritten.
 const MOST_REREAD: usize = 4 * 1024 * 1024;
 
 /// The text with whole numbers written as integers where `T` wants integers, if there are any.
 ///
-/// Whether `T` takes it is for the caller to see; if not, what it says then is what is wrong.
+/// The caller has to check whether `T` accepts it; if not, that error is the one to report.
 pub(crate) fn rewritten<T: DeserializeOwned>(text: &str) -> Option<String> {
     if !text.contains(['.', 'e', 'E']) && !text.contains("-0") {
         return None;
@@ -38,7 +39,7 @@ pub(crate) fn rewritten<T: DeserializeOwned>(text: &str) -> Option<String> {
     (!places.places.is_empty()).then(|| rewrite(text, &places.places))
 }
 
-/// Reads what is not an argument and yet a client's value, such as a member of `_meta`.
+/// Reads a client's value that is not an argument, such as a member of `_meta`.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let again = |error| rewritten::<T>(text).map_or(Err(error), |text| serde_json::from_str(&text));
     serde_json::from_str(text).or_else(again)
@@ -49,7 +50,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 pub(super) struct Place {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Nobody has asked for an integer.
+    /// It is in a buffer of serde's: no type has asked for an integer.
     pub(super) buffered: bool,
     /// It keeps its text.
     pub(super) kept: bool,
@@ -74,12 +75,12 @@ fn rewrite(text: &str, places: &[Place]) -> String {
 struct Places<'t> {
     text: &'t str,
     places: Vec<Place>,
-    /// How often the text may be read again.
+    /// How many more times the text may be read.
     trials: usize,
 }
 
 impl Places<'_> {
-    /// Writes numbers back without which `T` still takes the text: all of these at once, or else each half of them.
+    /// Restores numbers whose original `T` accepts: all of these at once, or else each half of them in turn.
     fn write_back<T: DeserializeOwned>(&mut self, these: &[usize]) {
         if these.is_empty() || self.trials == 0 {
             return;

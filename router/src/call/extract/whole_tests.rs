@@ -1,4 +1,4 @@
-//! C94: whole numbers written as floats.
+//! Whole numbers written as floats.
 
 use std::{
     cell::Cell,
@@ -274,7 +274,7 @@ fn what_is_not_json_is_refused_without_a_panic() {
 }
 
 proptest::proptest! {
-    /// What serde takes and what it refuses is not changed for numbers that have a fraction or are written as integers.
+    /// What serde accepts and what it refuses is not changed for numbers that have a fraction or are written as integers.
     #[test]
     fn the_probe_reads_what_serde_reads(text in "[\\[\\]{}\",:0-9.e \\\\-]{0,40}") {
         let plain = serde_json::from_str::<Value>(&text).is_ok();

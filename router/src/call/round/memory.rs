@@ -1,6 +1,6 @@
-//! What a call remembers from one round to the next: answers, steps that were taken, the author's own state.
+//! What a call remembers from one round to the next: answers, results of steps, the handler's own state.
 //!
-//! It travels with the client, sealed. Nothing of it is kept here.
+//! It travels with the client, sealed. The server keeps none of it.
 
 use std::collections::BTreeMap;
 
@@ -20,32 +20,32 @@ use crate::{
 /// What earlier rounds left.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// How many rounds there were.
+    /// The number of earlier rounds.
     pub(super) rounds: u32,
     /// By the key of their question.
     answers: BTreeMap<String, Box<RawValue>>,
     unasked: Option<Unasked>,
-    /// What steps resulted in, by their key.
+    /// The results of steps, by key.
     pub(super) steps: BTreeMap<String, Box<RawValue>>,
-    /// The author's own state.
+    /// The handler's own state.
     pub(super) own: Option<String>,
 }
 
-/// Answers that came without a state, so that nobody knows whether they were asked for. They are not remembered unless they
-/// are.
+/// Answers that came without a `requestState`, so they may not have been asked for. Only an answer that a question uses
+/// is remembered.
 #[derive(Debug)]
 struct Unasked {
-    /// Each is looked for when it is asked for.
+    /// Searched when a question is asked.
     text: ByteString,
-    /// So many more questions have their answer looked for: the text may be long, and a handler may ask in a loop.
+    /// How many more searches are allowed: the text may be long, and a handler may ask in a loop.
     looks: u32,
 }
 
-/// The form in which it is sealed.
+/// The sealed form.
 #[derive(Default, Serialize, Deserialize)]
 struct Kept {
     rounds: u32,
-    /// The keys that were asked last: only these are taken from the answers that come.
+    /// The keys asked in the last round: only these are taken from `inputResponses`.
     open: Vec<String>,
     answers: BTreeMap<String, Box<RawValue>>,
     steps: BTreeMap<String, Box<RawValue>>,
@@ -53,12 +53,12 @@ struct Kept {
 }
 
 impl Memory {
-    /// What a request brings along; `None` if it is no retry.
+    /// Reads the memory that a request carries; `None` if it is not a retry.
     ///
     /// # Errors
     ///
-    /// -32602: one and the same for a `requestState` that is not good for the request, whatever is wrong with it; and for
-    /// `inputResponses` that are no object, or answer twice what was asked.
+    /// -32602 for an invalid `requestState`, with the same text whatever is wrong with it, and for `inputResponses`
+    /// that are not an object or have a duplicate answer.
     pub(crate) fn recall(
         seal: &Seal,
         bound: impl FnOnce() -> Binding,
@@ -81,7 +81,7 @@ impl Memory {
             let refuse = |what: &str| Err(McpError::invalid_params(format!("`inputResponses` {what}")));
             match params::find(responses, &asked, &mut found) {
                 None => return refuse("is not an object"),
-                Some(Some(at)) => return refuse(&format!("has {:?} twice", asked[at])),
+                Some(Some(at)) => return refuse(&format!("has a duplicate member {:?}", asked[at])),
                 Some(None) => {}
             }
             let answered = open.into_iter().zip(found);
@@ -92,7 +92,7 @@ impl Memory {
         Ok(Some(Self { rounds, answers, unasked, steps, own }))
     }
 
-    /// Seals it for the round in which these keys are asked.
+    /// Seals the memory for the round in which these keys are asked.
     pub(crate) fn seal<'a>(
         self,
         seal: &Seal,
@@ -112,7 +112,7 @@ impl Memory {
         {
             *looks -= 1;
             let mut found = [None];
-            // one that is there twice could mean either: it is none
+            // a duplicate is ambiguous, so it is not an answer
             let twice = params::find(text, &[key], &mut found).flatten();
             if let (Some(answer), None) = (found[0], twice) {
                 self.answers.insert(key.to_owned(), answer.to_owned());
@@ -121,29 +121,29 @@ impl Memory {
         self.answers.get(key).map(Box::as_ref)
     }
 
-    /// How many rounds there were.
+    /// The number of earlier rounds.
     pub(crate) fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// One round more, in a session, where nothing is sealed.
+    /// Counts a round in a session, where nothing is sealed.
     pub(crate) fn count_round(&mut self) {
         self.rounds += 1;
     }
 
-    /// The author's own state, for the next round.
+    /// Sets the handler's own state for the next round.
     pub(crate) fn set_own(&mut self, state: Option<String>) {
         self.own = state;
     }
 
-    /// Keeps the answer to a request of ours.
+    /// Keeps the answer to a server-initiated request.
     pub(crate) fn keep_answer(&mut self, key: String, json: &str) {
         if let Ok(json) = RawValue::from_string(json.to_owned()) {
             self.answers.insert(key, json);
         }
     }
 
-    /// What a step resulted in, if it was taken and its result still is of that type.
+    /// The result of a step, if it was taken and its result can be read as this type.
     pub(super) fn step<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         serde_json::from_str(self.steps.get(key)?.get()).ok()
     }
@@ -154,7 +154,7 @@ impl Memory {
                 self.steps.insert(key.to_owned(), result);
             }
             Err(error) => {
-                log::error!("the result of the step {key:?} has no JSON, so that it is taken again: {error}")
+                log::error!("step {key:?} will run again: its result cannot be serialized as JSON: {error}")
             }
         }
     }

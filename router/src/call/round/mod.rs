@@ -1,11 +1,12 @@
-//! The rounds of one call, from 2026-07-28 on: a handler that asks ends a round, and the client's retry begins the next.
+//! The rounds of one call, from 2026-07-28 on: a question ends a round, and the client's retry begins the next.
 //!
-//! Nothing is kept between two rounds and no error value carries the interruption. What a handler asks stays pending and is
-//! noted here; the runner (run.rs) looks after each poll that returned `Pending`, and if a question is open drops the handler
-//! and gives back what was asked. On the retry the handler runs again from its beginning, and what was answered is ready.
+//! The server keeps nothing between two rounds, and no error value carries the interruption. A handler's question stays
+//! pending and is recorded here. After each poll that returned `Pending`, the runner (run.rs) checks for open
+//! questions; if there is one, it drops the handler and returns the questions. On the retry the handler runs again from
+//! its beginning, and answered questions are ready at once.
 //!
-//! **Invariant:** a question is known by what it asks, never by when: handlers that join their questions ask them in any
-//! order.
+//! **Invariant:** a question is identified by its content, never by when it was asked: handlers that join their
+//! questions ask them in any order.
 // MCP 2026-07-28 basic/patterns/mrtr
 
 mod memory;
@@ -37,10 +38,10 @@ pub(crate) use self::{
     run::{Asked, Ended, Rounds},
 };
 
-/// The rounds of questions that a call may have.
+/// The most rounds of questions that a call may have.
 pub(crate) const MOST_ROUNDS: u32 = 16;
 
-/// One round of one call: shared by the runner and whatever part of the handler may ask.
+/// One round of one call: shared by the runner and every part of the handler that may ask.
 #[derive(Debug)]
 pub(crate) struct Round {
     /// Whether there is a runner that can end it.
@@ -55,22 +56,23 @@ struct State {
     memory: Memory,
     /// How often each question was asked in this round.
     times: HashMap<String, u32>,
-    /// Without an answer yet.
+    /// Questions without an answer yet.
     open: Vec<Open>,
     next: u64,
-    /// Askers that wait for the end alone.
+    /// Askers that wait only for the end of the round.
     waiting: Vec<oneshot::Sender<Infallible>>,
-    /// What the client did wrong.
+    /// The error for a client that sent an invalid answer.
     refused: Option<McpError>,
     input: Option<RequiredInput>,
-    /// What the handler needed and the client did not declare.
+    /// Capabilities that the handler needed and the client did not declare.
     missing: Vec<ClientCapability>,
-    /// What the client said in an error or in an answer that does not fit: nothing for a log.
+    /// What the client said in an error or an invalid answer; kept out of the log.
     said: Vec<String>,
     ended: bool,
 }
 
-/// A question without an answer, and its asker, who is never sent anything: it learns of the end from the sender's.
+/// A question without an answer. Nothing is ever sent to its asker: dropping the sender tells it that the round has
+/// ended.
 #[derive(Debug)]
 struct Open {
     nth: u64,
@@ -84,27 +86,27 @@ pub(crate) struct OpenQuestion {
     pub(crate) key: String,
     pub(crate) method: &'static str,
     pub(crate) params: Bytes,
-    /// What to call it in an error: its message.
+    /// Its name in an error, such as its message.
     pub(crate) about: String,
 }
 
-/// A question by hand, ready for a client.
+/// A question that the handler returned, encoded for its client.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) asking: OpenQuestion,
     pub(crate) needs: &'static [ClientCapability],
 }
 
-/// What a handler gave back that asks by hand.
+/// The questions that a handler returned instead of a result.
 #[derive(Debug)]
 pub(crate) struct RequiredInput {
-    /// -32021 if the client did not declare what they need; -32603 for a mistake of the author, which is in the log.
+    /// -32021 if the client did not declare what they need; -32603 for an invalid question, which is logged.
     pub(crate) questions: Result<Vec<Written>, McpError>,
-    /// The author's own state.
+    /// The handler's own state.
     pub(crate) state: Option<String>,
 }
 
-/// An answer that is not what was asked for: where, and why.
+/// Where an answer does not match its question, and why.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) field: String,
@@ -131,7 +133,7 @@ pub(crate) struct End {
     pub(crate) memory: Memory,
 }
 
-/// An answer, and under which key the client gave it.
+/// An answer, and the key under which the client gave it.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) key: String,
@@ -139,7 +141,7 @@ pub(crate) struct Answered {
 }
 
 impl Round {
-    /// A round that can be ended by a question if it `asks`.
+    /// A round; a question can end it if `asks`.
     pub(crate) fn new(memory: Memory, asks: bool) -> Self {
         Self { asks, state: Mutex::new(State { memory, ..State::default() }), runner: AtomicWaker::new() }
     }
@@ -153,11 +155,11 @@ impl Round {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the answer of an earlier round, or ends this one.
+    /// Returns the answer from an earlier round, or ends this one.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future takes the question back.
+    /// Dropping the future withdraws the question.
     pub(crate) async fn ask(
         &self,
         name: Option<&str>,
@@ -189,32 +191,30 @@ impl Round {
         }
     }
 
-    /// The answers so far are wrong: the client is told, and the handler ends here.
+    /// Refuses an invalid answer: the client gets an error, and the handler is dropped.
     pub(crate) fn refuse(&self, key: &str, misfit: &Misfit) {
         let Misfit { field, reason } = misfit;
-        let text = format!(
-            "`inputResponses`: the answer to what was asked as {key:?} does not fit: `{field}`: {reason}"
-        );
+        let text = format!("`inputResponses`: the answer for key {key:?} is invalid: `{field}`: {reason}");
         self.lock().refused.get_or_insert_with(|| McpError::invalid_params(text));
         self.runner.wake();
     }
 
-    /// Notes what the client did not declare and the handler cannot do without, should it fail.
+    /// Records a capability that the client did not declare; it is the error if the handler fails.
     pub(crate) fn note_missing(&self, capability: ClientCapability) {
         self.lock().missing.push(capability);
     }
 
-    /// What was noted as missing.
+    /// The capabilities recorded as missing.
     pub(crate) fn missing(&self) -> Vec<ClientCapability> {
         self.lock().missing.clone()
     }
 
-    /// Notes what the client said where it gave no answer that fits.
+    /// Records what the client said instead of a valid answer.
     pub(crate) fn note_said(&self, text: impl Into<String>) {
         self.lock().said.push(text.into());
     }
 
-    /// What was noted that the client said.
+    /// What the client said instead of valid answers.
     pub(crate) fn said(&self) -> Vec<String> {
         self.lock().said.clone()
     }
@@ -234,12 +234,12 @@ impl Round {
         drop(end.await);
     }
 
-    /// The handler gave back what it wants to know.
+    /// Records the questions that the handler returned.
     pub(crate) fn require_input(&self, input: RequiredInput) {
         self.lock().input = Some(input);
     }
 
-    /// Whether the handler gave back what it wants to know.
+    /// Whether the handler returned questions.
     pub(crate) fn requires_input(&self) -> bool {
         self.lock().input.is_some()
     }
@@ -252,7 +252,7 @@ impl Round {
         self.lock().memory.own.clone()
     }
 
-    /// What a step resulted in that was taken before.
+    /// The result of a step that was taken before.
     pub(crate) fn step<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.lock().memory.step(key)
     }
@@ -261,26 +261,27 @@ impl Round {
         self.lock().memory.keep_step(key, result);
     }
 
-    /// Whether the handler, which is pending, has something that ends the round. If not, the runner will be woken.
+    /// Whether the pending handler has a question or an invalid answer, which end the round. If not, the runner is
+    /// woken later.
     fn is_over(&self, waker: &Waker) -> bool {
-        // before it looks: what is asked in between wakes it
+        // before the check: a question that is asked in between wakes the runner
         self.runner.register(waker);
         let state = self.lock();
         !state.open.is_empty() || state.refused.is_some()
     }
 
-    /// Ends the round: whoever still asks, or will, learns that the call has gone.
+    /// Ends the round: open and later questions fail with `Gone`.
     ///
     /// # Errors
     ///
-    /// What the client did wrong.
+    /// The error for a client that sent an invalid answer.
     fn end(&self) -> Result<End, McpError> {
         let mut state = self.lock();
         state.ended = true;
         let (open, waiting) = (mem::take(&mut state.open), mem::take(&mut state.waiting));
         let (memory, input) = (mem::take(&mut state.memory), state.input.take());
         let refused = state.refused.take();
-        // wakes the askers: outside the lock
+        // dropping the senders wakes the askers: outside the lock
         drop(state);
         drop(waiting);
         let questions = open.into_iter().map(|open| open.asking).collect();
@@ -289,7 +290,7 @@ impl Round {
 }
 
 impl State {
-    /// The key of a question that is asked now: its name or a digest of what it asks, and the how manieth of its kind it is.
+    /// The key of a new question: its name or a digest of its parameters, plus an ordinal if it is repeated.
     fn key(&mut self, name: Option<&str>, method: &str, params: &[u8]) -> String {
         let base = name.map_or_else(|| digest(method, params), str::to_owned);
         let times = self.times.entry(base.clone()).or_insert(0);
@@ -301,13 +302,13 @@ impl State {
     }
 }
 
-/// Whether a name could be taken for that of a question's repetition.
+/// Whether a name ends like the key of a repeated question.
 fn ends_like_a_repetition(name: &str) -> bool {
     name.rsplit_once('.')
         .is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// 128 bits of what is asked: the same on every node and in every build.
+/// A 128-bit digest of a question: the same on every node and in every build.
 fn digest(method: &str, params: &[u8]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(method);
@@ -316,7 +317,7 @@ fn digest(method: &str, params: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(&hasher.finalize()[..16])
 }
 
-/// Takes a question back when its asker goes away.
+/// Withdraws a question when its asker is dropped.
 struct TakeBack<'a> {
     round: &'a Round,
     nth: u64,

@@ -23,14 +23,14 @@ pub(crate) enum Ended<T> {
     Asks(Box<Asked>),
 }
 
-/// A call that has questions.
+/// A call whose handler has questions.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) call: Call,
     pub(crate) end: End,
 }
 
-/// A handler that runs until it has a result or a question. Dropped half-way, it drops the handler.
+/// Runs a handler until it has a result or a question. Dropping it drops the handler.
 pub(crate) struct Rounds<T> {
     handler: Contained<Result<T, McpError>>,
     call: Call,
@@ -61,7 +61,7 @@ impl<T> Future for Rounds<T> {
             return polled.map(|result| Ok(Ended::Complete(result??)));
         };
         match polled {
-            // a result goes before a question; what the client did wrong, before a result
+            // a result takes precedence over a question, and an invalid answer of the client over a result
             Poll::Ready(result) => {
                 let end = round.end();
                 Poll::Ready(end.and_then(|end| match result?? {
@@ -70,7 +70,7 @@ impl<T> Future for Rounds<T> {
                 }))
             }
             Poll::Pending if round.is_over(cx.waker()) => {
-                // before the handler goes, which takes its questions back
+                // before the handler is dropped, which withdraws its questions
                 let end = round.end();
                 let released = self.handler.release();
                 Poll::Ready(released.and(end).map(|end| self.asks(end)))
@@ -83,7 +83,7 @@ impl<T> Future for Rounds<T> {
 impl<T> Drop for Rounds<T> {
     fn drop(&mut self) {
         if let Some(round) = self.call.shared_round() {
-            // whoever asks from elsewhere learns of it; nobody waits for an answer any more
+            // parts that ask from elsewhere get `Gone`; nobody waits for an answer any more
             drop(round.end());
         }
     }

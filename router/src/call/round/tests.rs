@@ -473,10 +473,10 @@ fn what_is_missing_is_asked_again_and_what_was_never_asked_is_ignored() {
         assert_eq!(requests.len(), 2);
         assert_ne!(again, state);
     }
-    // `c` was not asked yet: what is said to it now counts for nothing
+    // `c` was not asked yet: an answer to it is ignored
     let (requests, state) = chat.retry(&state, json!({ "a": named("1"), "c": named("early") })).asks();
     assert_eq!(requests.keys().collect::<Vec<_>>(), ["b"]);
-    // `a` is answered: it is not answered anew
+    // `a` is already answered: a second answer is ignored
     let (requests, state) = chat.retry(&state, json!({ "a": named("9"), "b": named("2") })).asks();
     assert_eq!(requests.keys().collect::<Vec<_>>(), ["c"]);
     assert_eq!(chat.retry(&state, json!({ "c": named("3") })).text(), "1 2 3");
@@ -484,7 +484,7 @@ fn what_is_missing_is_asked_again_and_what_was_never_asked_is_ignored() {
     let twice = format!(
         r#"{{"name":"t","requestState":"{state}","inputResponses":{{"c":{{"action":"decline"}},"c":{{"action":"cancel"}}}}}}"#
     );
-    chat.raw(&twice).is_refused("`inputResponses` has \"c\" twice");
+    chat.raw(&twice).is_refused("`inputResponses` has a duplicate member \"c\"");
     chat.send(None, Some(json!([]))).is_refused("`inputResponses` is not an object");
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The macro keeps the function and changes its return type to [`ToolCall<M, _>`](ToolCall), a future like the one it
 //! was. `M` carries the name, the documentation and the parameters; it is found through the return type, so that
-//! `.tool(add)` needs nothing but the function. `M` is declared within the function, so that all is one item, which can also
-//! stand in an `impl`.
+//! `.tool(add)` needs nothing but the function. `M` is declared within the function, so that all is one item, which can
+//! also stand in an `impl`.
 
 use std::{
     error::Error,
@@ -74,7 +74,8 @@ pub trait ToolFn: 'static {
     /// Its parameters.
     type Params: 'static;
 
-    /// How each parameter is got. The one place where the macro names their types, so that each mistake is told once.
+    /// How each parameter is extracted. The one place where the macro names their types, so that each mistake is
+    /// reported once.
     fn params() -> impl Params<Values = Self::Params>;
 
     /// The error that the output is, where its type is an [`Error`]: its causes go to the log.
@@ -112,8 +113,8 @@ pub trait ToolParam<Kind>: Sized + 'static {
     fn take<'a>(call: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, Self>;
 }
 
-/// A parameter of a type that actix-web takes from the request, by its name: as [`ToolParam`], but whoever takes one of these
-/// means no argument.
+/// A parameter of a type that actix-web takes from the request, by its name: as [`ToolParam`], but whoever takes one of
+/// these means no argument.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool: it is not an extractor of tools",
     label = "not an extractor",
@@ -174,8 +175,8 @@ impl<T: FromCall> ToolParam<Extractor> for T {
 
 /// One parameter, its kind known and forgotten.
 ///
-/// The type has no bounds. If it had, a type that is no [`ToolParam`] would be reported three times, at the parameter
-/// and at the attribute.
+/// The type has no bounds. If it had, a type that is not a [`ToolParam`] would be reported three times, at the
+/// parameter and at the attribute.
 #[expect(missing_debug_implementations, reason = "the macro's code only passes it on")]
 pub struct Param<T> {
     name: &'static str,

@@ -38,13 +38,13 @@ const NAME_BYTES: usize = 8 * 1024;
 
 /// A tool: an async function of extractors with a name, or with `#[tool]` on it.
 ///
-/// It gives back text, a number, a `bool`, `()`, [`Content`](crate::wire::content::Content) or a `Vec` of it,
+/// It returns text, a number, a `bool`, `()`, [`Content`](crate::wire::content::Content) or a `Vec` of it,
 /// [`Json`](crate::call::result::Json) or a [`ToolResult`], or a `Result` of one of these with any error
-/// that implements `Display`: the model reads it. An [`McpError`] is an error of the protocol.
+/// that implements `Display`, which the model reads. An [`McpError`] is a protocol error.
 ///
-/// A handler that computes for long, or blocks, does that in `web::block(..).await`: without, everything else on its
-/// thread waits, pings and its own cancellation among it. What that is, the documentation of the facade crate says
-/// ("Handlers that compute or block").
+/// Run long computations and blocking calls in `web::block(..).await`; otherwise they block everything else on the
+/// handler's thread, including pings and the call's own cancellation. See "Handlers that compute or block" in the
+/// documentation of the facade crate.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::*; }
@@ -64,11 +64,11 @@ const NAME_BYTES: usize = 8 * 1024;
 /// assert!(tool.check().is_ok());
 /// ```
 ///
-/// An argument that proxies are to see without reading bodies is repeated by clients in the HTTP header `Mcp-Param-Region`
-/// if its schema has `"x-mcp-header": "Region"`: `#[schemars(extend("x-mcp-header" = "Region"))]` on a field, or
-/// `#[header("Region")]` on a parameter under `#[tool]`. It is a string, an integer or a `bool`, at the root or in members
-/// of objects, and no secret. Over HTTP a 2026-07-28 client's call that has the argument without the header, or another
-/// value in it, is refused with status 400 and -32020, and does not run; calls of older revisions are never checked.
+/// For proxies that route by an argument, clients repeat it in the HTTP header `Mcp-Param-Region` if its schema has
+/// `"x-mcp-header": "Region"`: `#[schemars(extend("x-mcp-header" = "Region"))]` on a field, or `#[header("Region")]` on
+/// a parameter under `#[tool]`. It must be a string, an integer or a `bool`, at the root or in members of objects, and
+/// not a secret. Over HTTP, from 2026-07-28 on, a call whose header is missing or differs from the argument gets status
+/// 400 and -32020, and does not run; calls of older revisions are not checked.
 #[derive(Clone)]
 pub struct Tool {
     definition: ToolDefinition,
@@ -115,9 +115,9 @@ pub enum InvalidTool {
 impl Tool {
     /// A tool of this name.
     ///
-    /// The handler's arguments, if it takes an [`Args<T>`](crate::call::extract::Args), are described by the schema of `T`;
-    /// its structured content, if it returns a [`Json<T>`](crate::call::result::Json), by that of that `T`. A mistake in them
-    /// is reported when the tool is registered.
+    /// The handler's arguments, if it takes an [`Args<T>`](crate::call::extract::Args), are described by the schema of
+    /// `T`; its structured content, if it returns a [`Json<T>`](crate::call::result::Json), by that of that `T`. A
+    /// mistake in them is reported when the tool is registered.
     #[must_use]
     pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
     where
@@ -159,10 +159,10 @@ impl Tool {
         self
     }
 
-    /// Refuses calls of clients that did not declare this, before the handler runs: as
-    /// [`Client::require`](crate::ask::client::Client::require) does from within. May be used several times.
+    /// Refuses calls of clients that did not declare this capability, before the handler runs;
+    /// [`Client::require`](crate::ask::client::Client::require) does the same from within. May be called several times.
     ///
-    /// A function with `#[tool]` on it is made a `Tool` by [`IntoTool`]:
+    /// [`IntoTool`] turns a function with `#[tool]` into a `Tool`:
     ///
     /// ```
     /// # mod actix_mcp { pub use actix_mcp_router::*; pub use actix_mcp_router as client; pub use actix_mcp_router as result; }
@@ -212,7 +212,7 @@ impl Tool {
         self
     }
 
-    /// The hint that the same call twice does no more than once.
+    /// The hint that calling it twice has the same effect as calling it once.
     #[must_use]
     pub fn idempotent(mut self, hint: bool) -> Self {
         self.hints().idempotent_hint = Some(hint);
@@ -230,14 +230,14 @@ impl Tool {
         self.definition.annotations.get_or_insert_default()
     }
 
-    /// A schema of the arguments that you wrote, as JSON text, in place of the derived one.
+    /// Sets a schema of the arguments, as JSON text, in place of the derived one.
     ///
-    /// It is listed byte for byte, but for line breaks, which become spaces. Arguments must fit both the handler's
+    /// It is listed byte for byte, except that line breaks become spaces. Arguments must fit both the handler's
     /// types and this schema.
     ///
-    /// It is read as JSON Schema 2020-12 unless its `$schema` names another dialect: draft 4, 6 or 7, 2019-09 or 2020-12.
-    /// Any other is refused when the tool is registered, as is a schema with a dead part: a `$ref` that leads nowhere or
-    /// out of the schema, a `pattern` that is not a regular expression. Nothing is ever fetched.
+    /// It is read as JSON Schema 2020-12 unless its `$schema` names another dialect: draft 4, 6 or 7, 2019-09 or
+    /// 2020-12. Any other is refused when the tool is registered, as is a schema with a dead part: a `$ref` that leads
+    /// nowhere or out of the schema, a `pattern` that is not a regular expression. Nothing is ever fetched.
     // MCP 2025-11-25 basic, Schema Dialect: SHOULD document
     #[must_use]
     pub fn input_schema(mut self, json: impl AsRef<str>) -> Self {
@@ -245,9 +245,9 @@ impl Tool {
         self.listed()
     }
 
-    /// A schema of the structured content that you wrote, as JSON text; listed as [`Tool::input_schema`] says.
+    /// Sets a schema of the structured content, as JSON text; it is listed as [`Tool::input_schema`] says.
     ///
-    /// Every result that is no error must then have structured content that fits it.
+    /// Every result that is not an error must then have structured content that fits it.
     #[must_use]
     pub fn output_schema(mut self, json: impl AsRef<str>) -> Self {
         self.output = Some(schema::written(json.as_ref()));
@@ -274,7 +274,7 @@ impl Tool {
         &self.needs
     }
 
-    /// Whether the tool can be registered; asked by whoever registers it.
+    /// Whether the tool can be registered; called at registration.
     ///
     /// # Errors
     ///
@@ -308,8 +308,8 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// In the future: -32602 if the arguments are no object, -32603 if the application lacks what the tool needs, and
-    /// whatever [`McpError`] the handler returns.
+    /// In the future: -32602 if the arguments are not an object, -32603 if the application lacks what the tool needs,
+    /// and whatever [`McpError`] the handler returns.
     ///
     /// # Panics
     ///
@@ -374,7 +374,7 @@ impl Entry for Tool {
 
 /// What becomes of a call whose extractors refused it.
 ///
-/// Wrong arguments are told to the model, which can correct them, rather than to the client.
+/// Wrong arguments are reported to the model, which can correct them, rather than to the client.
 // MCP 2025-11-25 server/tools, Error Handling: input validation errors are tool execution errors
 fn refusal(call: &Call, error: McpError) -> Result<ToolResult, McpError> {
     if error.code == ErrorCode::INVALID_PARAMS {

@@ -33,7 +33,7 @@ pub(super) struct Envelope<'a> {
     pub(super) params: Params,
     pub(super) result: Option<&'a RawValue>,
     pub(super) error: Option<&'a RawValue>,
-    /// The first member that came twice.
+    /// The first member that is duplicated.
     twice: Option<&'static str>,
     id_twice: bool,
     /// They are not the same.
@@ -157,14 +157,14 @@ impl<'a> Envelope<'a> {
     ///
     /// # Errors
     ///
-    /// An error of the category "data" if it is no object.
+    /// An error of the category "data" if it is not an object.
     pub(super) fn read(text: &str, message: &'a str) -> serde_json::Result<Self> {
         let read = |object| {
             let mut deserializer = serde_json::Deserializer::from_str(message);
             let envelope = deserializer.deserialize_map(Reader { text, object })?;
             deserializer.end().map(|()| envelope)
         };
-        // what cannot be read either way is no JSON, or no object
+        // what cannot be read either way is not JSON, or no object
         read(true).or_else(|_| read(false))
     }
 }

@@ -1,9 +1,10 @@
 //! JSON-RPC messages, read and written once each.
 //!
-//! [`read`] turns a body or a line into a [`Payload`] whose parameters are places in it; the `encode_*` functions write
-//! one message into one buffer. Neither knows a method or a revision: `dispatch` and `era` do.
+//! [`read()`] turns a body or a line into a [`Payload`] whose parameters are places in it; the `encode_*` functions
+//! write one message into one buffer. Neither knows a method or a revision: `dispatch` and `era` do.
 //!
-//! By hand: a derived `Deserialize` fails as a whole, so that a refusal could not echo the id or name the member at fault.
+//! By hand: a derived `Deserialize` fails as a whole, so that a refusal could not echo the id or name the member at
+//! fault.
 //!
 //! **Invariant:** an id that could be read is echoed by whatever refusal follows; one that could not is never made up.
 
@@ -38,7 +39,7 @@ pub enum Incoming {
     Request(Request),
     /// It does not.
     Notification(Notification),
-    /// It answers a request of ours.
+    /// The answer to a server-initiated request.
     Response(Response),
 }
 
@@ -91,7 +92,7 @@ impl fmt::Display for Target {
 pub struct Notification {
     /// The method, such as `notifications/cancelled`.
     pub method: ByteString,
-    /// The parameters; without members where they are no object, since there is nobody to tell.
+    /// The parameters; without members where they are not an object, since a notification has no answer.
     pub params: Parameters,
 }
 

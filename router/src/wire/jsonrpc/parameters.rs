@@ -35,7 +35,8 @@ const NAMES: [&str; 17] = [
     "reason",
 ];
 
-/// The parameters of a request or a notification, an object: its members stay JSON text. Nothing is copied of that text.
+/// The parameters of a request or a notification, an object: its members stay JSON text. Nothing is copied of that
+/// text.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(Option<Box<Given>>);
 
@@ -51,7 +52,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// -32602 for what is no JSON object.
+    /// -32602 for what is not a JSON object.
     pub fn read(text: impl Into<ByteString>) -> Result<Self, McpError> {
         let text = text.into();
         let mut deserializer = serde_json::Deserializer::from_str(&text);
@@ -70,7 +71,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// -32602 for one that is there twice: it could mean either.
+    /// -32602 for one that is duplicated: it could mean either.
     pub(crate) fn members(&self) -> Result<&Self, McpError> {
         match self.0.as_ref().and_then(|given| given.found.twice) {
             Some(name) => Err(McpError::invalid_params(format!("`{name}` is there twice"))),
@@ -104,7 +105,7 @@ impl<'a> Members<'a> for &'a Parameters {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     places: [Place; NAMES.len()],
-    /// The first member that came twice.
+    /// The first member that is duplicated.
     twice: Option<&'static str>,
 }
 

@@ -27,8 +27,8 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReadLimits {
-    /// Bytes of a line on a byte stream, at most; a longer one is skipped. 16 MiB by default. Over HTTP it is the body that is
-    /// bounded.
+    /// Bytes of a line on a byte stream, at most; a longer one is skipped. 16 MiB by default. Over HTTP it is the body
+    /// that is bounded.
     pub line_bytes: usize,
     /// Arrays and objects inside each other, at most, the message itself counted. 64 by default.
     pub depth: usize,
@@ -69,12 +69,12 @@ pub enum Looks {
     Response,
 }
 
-/// Text that is no message, and the error that says why.
+/// Text that is not a message, and the error that says why.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Malformed {
-    /// The id to answer under, where it could be read. What looks like a response has none: it is never answered as if it
-    /// were a request.
+    /// The id to answer under, where it could be read. What looks like a response has none: it is never answered as if
+    /// it were a request.
     // MCP 2025-11-25 basic/transports, Sending Messages 4: an error response that has no `id`
     pub id: Option<RequestId>,
     /// The ids of the server-initiated requests that are answered in it, as far as they can be read: nobody else will
@@ -113,7 +113,7 @@ impl Malformed {
     }
 }
 
-/// What to tell whoever waits for an answer that is refused with this error.
+/// The error for a call that waits for an answer which is refused with this error.
 #[must_use]
 pub fn unanswered(error: &McpError) -> McpError {
     McpError::new(error.code, format!("the client's answer was refused: {}", error.message))
@@ -146,8 +146,9 @@ impl Payload {
 ///
 /// # Errors
 ///
-/// [`Malformed`] with -32700 for what is no JSON in UTF-8, -32602 for `params` that are no object or a method name over
-/// its limit, -32600 for everything else that is no message. Its `id` is the one that was read, where one was.
+/// [`Malformed`] with -32700 for text that is not JSON in UTF-8, -32602 for `params` that are not an object or a method
+/// name over its limit, -32600 for everything else that is not a message. Its `id` is the one that was read, where one
+/// was.
 pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> {
     if text.starts_with(BOM) {
         text.advance(BOM.len());
@@ -167,17 +168,17 @@ pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> 
 
 /// What one look at the structural bytes tells.
 struct Shape {
-    /// The first byte that is no white space.
+    /// The first byte that is not white space.
     first: Option<u8>,
-    /// How deep it nests, or more than that, where it cannot be too deep. Meaningless for what is no JSON, which the
-    /// parser finds out.
+    /// How deep it nests, or more than that, where it cannot be too deep. Meaningless for text that is not JSON, which
+    /// the parser finds out.
     depth: usize,
     /// Whether a member has one of the names in [`RESERVED`].
     reserved: bool,
 }
 
-/// Members that `serde_json` takes for its own when a value is read. It parses the string in them once more, which would
-/// nest past every limit of depth, and would give a handler what no check of the text has seen.
+/// Members that `serde_json` takes for its own when a value is read. It parses the string in them once more, which
+/// would nest past every limit of depth, and would give a handler what no check of the text has seen.
 const RESERVED: [&str; 2] = ["$serde_json::private::RawValue", "$serde_json::private::Number"];
 
 impl Shape {
@@ -283,8 +284,8 @@ fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<P
     Ok(Payload::Batch(elements.kept.iter().map(read).collect()))
 }
 
-/// Reads one message. `message` is a part of `text`, of which the result will hold slices; `refusal` is what is wrong with
-/// the text already.
+/// Reads one message. `message` is a part of `text`, of which the result will hold slices; `refusal` is what is wrong
+/// with the text already.
 fn read_one(
     text: &ByteString,
     message: &str,
@@ -293,7 +294,7 @@ fn read_one(
 ) -> Result<Incoming, Malformed> {
     let envelope = match Envelope::read(text, message) {
         Ok(envelope) => envelope,
-        // it parses, but is no object
+        // it parses, but is not an object
         Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(message).is_ok() => {
             return Err(Malformed::unknown(McpError::invalid_request("a message is a JSON object")));
         }

@@ -22,7 +22,8 @@ pub fn encode_result(id: &RequestId, result: &impl Serialize) -> Bytes {
     })
 }
 
-/// A response with a result, or why it does not serialize. The result is an object, and begins with the members of `head`.
+/// A response with a result, or why it does not serialize. The result is an object, and begins with the members of
+/// `head`.
 pub(crate) fn try_encode_result(
     id: &RequestId,
     head: &[&[u8]],
@@ -36,7 +37,7 @@ pub(crate) fn try_encode_result(
     Ok(out.end())
 }
 
-/// A response whose result is JSON text of ours already, an object that begins with the members of `head`.
+/// A response whose result is already JSON text, an object that begins with the members of `head`.
 pub(crate) fn encode_raw_result(id: &RequestId, head: &[&[u8]], result: &[u8]) -> Bytes {
     let head_len: usize = head.iter().map(|members| members.len() + 1).sum();
     let mut out = Message::new(result.len() + head_len + 64);
@@ -81,7 +82,7 @@ pub(crate) fn try_encode_notification(method: &str, params: &impl Serialize) -> 
     Ok(out.end())
 }
 
-/// A request of ours, with parameters that are JSON text already; none where that is empty.
+/// A server-initiated request, with parameters that are JSON text already; none where that is empty.
 #[must_use]
 pub fn encode_request(id: &RequestId, method: &str, params: &[u8]) -> Bytes {
     let mut out = Message::new(params.len() + 96);
@@ -121,7 +122,7 @@ impl Message {
         value.serialize(&mut Serializer::with_formatter(&mut self.0, OneLine))
     }
 
-    /// A member of a type of ours, none of which fails.
+    /// A member whose type always serializes.
     fn infallible(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         let start = self.0.len();
         if let Err(error) = self.member(name, value) {

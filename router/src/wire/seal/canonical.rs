@@ -1,11 +1,11 @@
 //! A digest of JSON that is the same however the same value is written: a client that retries may write its arguments
 //! anew.
 //!
-//! Made of the text in one pass, without a value in between: numbers count with every digit they have, since a handler may
-//! read them exactly, and it costs little more than reading, whoever sends it.
+//! Made of the text in one pass, without a value in between: numbers count with every digit they have, since a handler
+//! may read them exactly, and it costs little more than reading, whoever the sender is.
 //!
-//! By hand: crates for JCS (RFC 8785) round numbers to `f64`, and recursion over `serde_json`'s `RawValue` would read nested
-//! text once for each level.
+//! By hand: crates for JCS (RFC 8785) round numbers to `f64`, and recursion over `serde_json`'s `RawValue` would read
+//! nested text once for each level.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ fn part(hasher: &mut Sha256, kind: u8, text: &str) {
 struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         self.0 = self.0.trim_start_matches([' ', '\t', '\n', '\r']);
         self.0.bytes().next()
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         (self.peek()? == byte).then(|| self.take(1)).flatten().map(drop)
     }
 
-    /// Reads one value; `None` for what is no JSON, or too deep.
+    /// Reads one value; `None` for text that is not JSON, or too deep.
     fn value(&mut self, hasher: &mut Sha256, depth: usize) -> Option<()> {
         match self.peek()? {
             b'"' => part(hasher, b's', &self.string()?),
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         self.expect(b']')
     }
 
-    /// Members in any order; one that is there twice counts twice.
+    /// Members in any order; one that is duplicated counts twice.
     fn object(&mut self, hasher: &mut Sha256, depth: usize) -> Option<()> {
         let mut all: Vec<(Cow<'_, str>, [u8; 32])> = Vec::new();
         self.expect(b'{')?;

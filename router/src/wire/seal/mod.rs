@@ -1,8 +1,8 @@
 //! Sealing what a client keeps for us: `requestState`, which carries a call's memory from one round to the next.
 //!
-//! XChaCha20-Poly1305 under a ring of keys: the first seals, all open. What a state is bound to (server, principal, method,
-//! target, arguments) is authenticated beside it and not part of it, so that a state on another request is as good as one
-//! that was tampered with.
+//! XChaCha20-Poly1305 under a ring of keys: the first seals, all open. What a state is bound to (server, principal,
+//! method, target, arguments) is authenticated with it, as associated data, so that a state on another request is as
+//! good as one that was tampered with.
 //!
 //! **Invariant:** whatever is wrong with a state, the answer is one and the same, and nothing is read from it.
 // MCP 2026-07-28 basic/patterns/mrtr, Server Requirements 4 and 5
@@ -34,8 +34,9 @@ const SECRET: usize = 32; // bytes of a secret text that need no warning
 
 /// A key that seals `requestState`, or opens what another node or an earlier process sealed.
 ///
-/// 32 bytes from a secure random source, or a secret text of any length of which the key is made (by SHA-256: a password
-/// that can be guessed makes a key that can be guessed). A text of fewer than 32 bytes is taken, with a warning in the log.
+/// 32 bytes from a secure random source, or a secret text of any length of which the key is made (by SHA-256: a
+/// password that can be guessed makes a key that can be guessed). A text of fewer than 32 bytes is taken, with a
+/// warning in the log.
 ///
 /// ```
 /// # use actix_mcp_router::StateKey;
@@ -157,8 +158,8 @@ impl Seal {
         if sealed.len() > self.limits.sent { Err(Unsealed::TooLarge(sealed.len())) } else { Ok(sealed) }
     }
 
-    /// Opens a state that came with a request. What it must be bound to is asked only of what may be ours: it takes a look at
-    /// all arguments, which garbage is not worth.
+    /// Opens a state that came with a request. What it must be bound to is asked only of what may be ours: it takes a
+    /// look at all arguments, which garbage is not worth.
     ///
     /// # Errors
     ///
@@ -235,8 +236,8 @@ pub(crate) fn refused() -> McpError {
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
-    /// The request of `method` for `target` with these arguments (JSON text, none is `{}`), made to `audience` on behalf of
-    /// `principal`.
+    /// The request of `method` for `target` with these arguments (JSON text, none is `{}`), made to `audience` on
+    /// behalf of `principal`.
     pub(crate) fn new(
         audience: &str,
         principal: Option<&Principal>,
