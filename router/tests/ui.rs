@@ -1,4 +1,4 @@
-//! What the compiler says to an author who made a mistake, on the pinned toolchain.
+//! The compiler's messages for mistakes of users, on the pinned toolchain.
 
 #[test]
 fn mistakes_are_told_in_the_authors_terms() {

@@ -200,7 +200,7 @@ async fn whatever_is_wrong_with_a_state_it_is_the_same_error_and_no_handler_runs
         assert_eq!(
             refused,
             json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32602,
-                "message": "`requestState` is not one of this server for this request" } })
+                "message": "`requestState` is not valid for this request" } })
         );
     }
     let stranger = served_for(&crate::interview::server([2; 32])).await;
@@ -247,7 +247,7 @@ async fn a_state_that_is_good_for_no_time_has_expired() {
     let turn = result(&served, params.clone()).await;
     let late = send(&served, retry(params, &turn["requestState"], echo(&turn))).await.expect(200).await;
     let error = late.json().await["error"].clone();
-    let refused = "`requestState` is not one of this server for this request";
+    let refused = "`requestState` is not valid for this request";
     assert_eq!(error, json!({ "code": -32602, "message": refused }), "as whatever else is wrong with it");
     assert_eq!(server.calls(), 1);
 }

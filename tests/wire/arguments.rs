@@ -106,7 +106,7 @@ async fn a_call_of_nothing_is_a_protocol_error() {
             (json!({}), error(-32602, "`name` is missing")),
             (json!({ "name": null }), error(-32602, "`name` is not a string")),
             (json!({ "name": 7 }), error(-32602, "`name` is not a string")),
-            (json!({ "name": "none", "_meta": 7 }), error(-32602, "`_meta` is no object")),
+            (json!({ "name": "none", "_meta": 7 }), error(-32602, "`_meta` is not an object")),
             (json!({ "name": "none", "_meta": null }), ok("ok")),
             (json!({ "name": "none", "task": { "ttl": 1 } }), ok("ok")),
         ],

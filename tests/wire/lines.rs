@@ -35,7 +35,7 @@ async fn a_line_that_is_no_message_costs_only_itself() {
         > {"jsonrpc":"2.0","id":2,"method":"tools/call","params":null}
         < {"id":2,"error":{"code":-32602,"message":"`name` is missing"}}
         > {"jsonrpc":"2.0","id":2,"method":"ping","params":[]}
-        < {"id":2,"error":{"code":-32602,"message":"`params` is no object"}}
+        < {"id":2,"error":{"code":-32602,"message":"`params` is not an object"}}
         > {"jsonrpc":"2.0","id":2,"method":"ping"
         < {"id":NO_ID,"error":{"code":-32700}}
         > {"jsonrpc":"2.0","id":2,"method":"ping"}}
@@ -47,7 +47,7 @@ async fn a_line_that_is_no_message_costs_only_itself() {
         > {"id":2,"method":"ping"}
         < {"id":2,"error":{"code":-32600,"message":"`jsonrpc` is missing"}}
         > {"jsonrpc":"2.0","id":2,"method":7}
-        < {"id":2,"error":{"code":-32600,"message":"`method` is no string"}}
+        < {"id":2,"error":{"code":-32600,"message":"`method` is not a string"}}
         > {"jsonrpc":"2.0","id":3,"method":"ping"}
         < {"id":3,"result":{}}
         < nothing

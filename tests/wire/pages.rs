@@ -112,7 +112,7 @@ async fn a_cursor_that_this_list_did_not_give_out_is_refused() {
         for cursor in others.chain(altered.into_iter().chain(made_up).map(Value::from)) {
             let answer = page(&mut pipe, method, Some(&cursor)).await;
             assert_eq!(answer["error"]["code"], -32602, "{cursor} of {method}: {answer}");
-            assert_eq!(answer["error"]["message"], "`cursor` was not given out by this list as it is now");
+            assert_eq!(answer["error"]["message"], "`cursor` is not valid for the current list");
         }
         for cursor in [json!(5), json!(1.5), json!(true), json!([]), json!({})] {
             let answer = page(&mut pipe, method, Some(&cursor)).await;

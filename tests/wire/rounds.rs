@@ -95,7 +95,7 @@ async fn a_state_that_is_not_good_is_refused_under_its_own_id() {
     for bad in [json!(format!("{}A", state.as_str().expect("a state"))), json!(7), json!("")] {
         let refused = call(&mut pipe, 2, retry(params.clone(), &bad, answers())).await;
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
-        assert_eq!(refused["error"]["message"], "`requestState` is not one of this server for this request");
+        assert_eq!(refused["error"]["message"], "`requestState` is not valid for this request");
     }
     assert_eq!(server.calls(), 1);
     let answer = call(&mut pipe, 3, retry(params, &state, answers())).await;

@@ -1,6 +1,6 @@
 //! The attribute macros of actix-mcp; use them through the facade crate.
 //!
-//! **Invariant:** the author's function is kept whole, so that rustc's errors in it are at the author's tokens.
+//! **Invariant:** the author's function is kept whole, so that rustc reports its errors at the author's tokens.
 
 use proc_macro::TokenStream;
 
@@ -8,7 +8,7 @@ mod options;
 mod refuse;
 mod tool;
 
-/// The code that it writes names `::actix_mcp`; the option `crate = "path"` is for where that has another name.
+/// The generated code refers to `::actix_mcp`. If that crate has another name, give its path: `crate = "path"`.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
     tool::expand(options.into(), function.into()).unwrap_or_else(|error| error.into_compile_error()).into()

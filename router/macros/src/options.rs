@@ -1,4 +1,4 @@
-//! What stands in the parentheses of `#[tool(..)]`.
+//! The options in the parentheses of `#[tool(..)]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -6,7 +6,7 @@ use syn::{Ident, LitBool, LitStr, Path, Token, meta::ParseNestedMeta, parse::Par
 
 /// The options, as given.
 pub(crate) struct Options {
-    /// The path of the facade, or of a crate that has its `__private`.
+    /// The path of the facade, or of a crate with the same `__private` module.
     pub(crate) krate: Path,
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
@@ -57,15 +57,15 @@ fn facade() -> syn::punctuated::Punctuated<syn::PathSegment, Token![::]> {
 fn name(meta: &ParseNestedMeta<'_>) -> syn::Result<LitStr> {
     let name: LitStr = meta.value()?.parse()?;
     if name.value().is_empty() {
-        return Err(syn::Error::new(name.span(), "a tool's name is not empty"));
+        return Err(syn::Error::new(name.span(), "a tool's name must not be empty"));
     }
     Ok(name)
 }
 
 fn unknown(meta: &ParseNestedMeta<'_>) -> syn::Error {
     meta.error(
-        "no option of `#[tool]`: there are `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, \
-         `open_world` and `crate`",
+        "unknown option of `#[tool]`: the options are `name`, `title`, `description`, `read_only`, `destructive`, \
+         `idempotent`, `open_world` and `crate`",
     )
 }
 
@@ -73,7 +73,7 @@ fn unknown(meta: &ParseNestedMeta<'_>) -> syn::Error {
 ///
 /// # Errors
 ///
-/// An attribute that is neither text nor a macro that gives text.
+/// If an attribute's value is neither a string literal nor a macro call.
 pub(crate) fn documentation(attributes: &[syn::Attribute]) -> syn::Result<Option<TokenStream>> {
     let docs = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
     let lines = docs.filter_map(|attribute| line(attribute).transpose()).collect::<syn::Result<Vec<_>>>()?;
@@ -85,7 +85,7 @@ pub(crate) fn documentation(attributes: &[syn::Attribute]) -> syn::Result<Option
         let text = texts.join("\n").trim().to_owned();
         return Ok((!text.is_empty()).then(|| quote!(#text)));
     }
-    // as `#[doc = include_str!("..")]`: the compiler has its text, this macro has not
+    // such as `#[doc = include_str!("..")]`: the compiler knows the text, this macro does not
     let parts = lines.iter().map(|line| match line {
         Line::Text(text) => quote!(#text),
         Line::Macro(text) => quote!(#text),
@@ -93,12 +93,12 @@ pub(crate) fn documentation(attributes: &[syn::Attribute]) -> syn::Result<Option
     Ok(Some(quote!(::core::concat!(#(#parts, "\n"),*).trim_ascii())))
 }
 
-/// The same; empty if there is none.
+/// Like [`documentation`], but empty if there is none.
 pub(crate) fn doc(attributes: &[syn::Attribute]) -> syn::Result<TokenStream> {
     Ok(documentation(attributes)?.unwrap_or_else(|| quote!("")))
 }
 
-/// A line of documentation, or what is included in its place.
+/// A line of documentation, or the macro call that expands to it.
 enum Line {
     Text(String),
     Macro(syn::ExprMacro),
@@ -117,11 +117,11 @@ fn line(attribute: &syn::Attribute) -> syn::Result<Option<Line>> {
     }
     Err(syn::Error::new_spanned(
         &pair.value,
-        "documentation is a text, or a macro that gives one, such as `include_str!(\"..\")`",
+        "documentation must be a string or a macro that expands to one, such as `include_str!(\"..\")`",
     ))
 }
 
-/// The call that describes the tool, if something does.
+/// The call of `Tool::description`; empty if the tool has no description.
 pub(crate) fn description(options: &Options, attributes: &[syn::Attribute]) -> syn::Result<TokenStream> {
     let text = match &options.description {
         Some(text) => Some(quote!(#text)),

@@ -1,4 +1,4 @@
-//! What cannot be a tool, told in words at the place.
+//! Refuses functions that cannot be tools, with an error at the token at fault.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -7,7 +7,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The most parameters a handler has.
+/// The maximum number of a handler's parameters.
 const PARAMETERS: usize = 12;
 
 /// # Errors
@@ -24,22 +24,22 @@ pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
     if let Some(this) = self_type(function.to_token_stream()) {
         return Err(Error::new(
             this,
-            "the function of a tool is moved to where `Self` is not known: write the name of the type in its place",
+            "a tool cannot use `Self`, which is unknown in the generated code: write the name of the type instead",
         ));
     }
     if signature.asyncness.is_none() {
-        return Err(Error::new_spanned(signature.fn_token, "a tool is an `async fn`: add `async`"));
+        return Err(Error::new_spanned(signature.fn_token, "a tool must be an `async fn`: add `async`"));
     }
     if let Some(keyword) = &signature.unsafety {
-        return Err(Error::new_spanned(keyword, "a tool is called by clients: it cannot be `unsafe`"));
+        return Err(Error::new_spanned(keyword, "a tool cannot be `unsafe`: clients call it"));
     }
     if let Some(abi) = &signature.abi {
-        return Err(Error::new_spanned(abi, "a tool is a Rust function: remove `extern`"));
+        return Err(Error::new_spanned(abi, "a tool must be a Rust function: remove `extern`"));
     }
     if let Some(generic) = signature.generics.params.first() {
         return Err(Error::new_spanned(
             generic,
-            "a tool has no generic parameters: what it takes and returns is known when it is registered",
+            "a tool cannot have generic parameters: its types must be known when it is registered",
         ));
     }
     if let Some(extra) = signature.inputs.iter().nth(PARAMETERS) {
@@ -55,14 +55,14 @@ pub(crate) fn refuse(function: &ItemFn) -> Result<()> {
         if let Some(impl_trait) = seen.impl_trait {
             return Err(Error::new_spanned(
                 impl_trait,
-                "a tool returns a type that has a name: write it in place of `impl Trait`",
+                "a tool must return a named type: write it instead of `impl Trait`",
             ));
         }
     }
     Ok(())
 }
 
-/// Where `Self` stands in these tokens. An `impl` within has its own.
+/// The place of the first `Self` in these tokens. Nested `impl` blocks and types have their own.
 fn self_type(tokens: TokenStream) -> Option<Span> {
     let mut within_impl = false;
     tokens.into_iter().find_map(|token| match token {
@@ -92,7 +92,7 @@ fn parameter(input: &FnArg) -> Result<()> {
     if let Some(impl_trait) = seen.impl_trait {
         return Err(Error::new_spanned(
             impl_trait,
-            "a tool's parameters are types that have a name: write one in place of `impl Trait`",
+            "a tool's parameters must have named types: write one instead of `impl Trait`",
         ));
     }
     Ok(())
@@ -101,13 +101,13 @@ fn parameter(input: &FnArg) -> Result<()> {
 fn owned(borrowed: &Type) -> String {
     let borrowed = quote::quote!(#borrowed).to_string().replace(' ', "");
     match borrowed.as_str() {
-        "str" => "a tool's parameters are owned: write `String` instead of `&str`".to_owned(),
-        "[u8]" => "a tool's parameters are owned: write `Vec<u8>` instead of `&[u8]`".to_owned(),
-        _ => format!("a tool's parameters are owned: write `{borrowed}` without the reference"),
+        "str" => "a tool's parameters must be owned: write `String` instead of `&str`".to_owned(),
+        "[u8]" => "a tool's parameters must be owned: write `Vec<u8>` instead of `&[u8]`".to_owned(),
+        _ => format!("a tool's parameters must be owned: write `{borrowed}` without the reference"),
     }
 }
 
-/// Finds what has no place in a parameter's type; does not look into the signatures of functions.
+/// Finds references that are not `'static`, and `impl Trait`, in a type; skips the signatures of function types.
 #[derive(Default)]
 struct Unfit<'a> {
     reference: Option<&'a syn::TypeReference>,

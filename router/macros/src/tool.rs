@@ -1,4 +1,4 @@
-//! `#[tool]` on a function: a free one, or one in an `impl` that takes no `self`.
+//! Expands `#[tool]` on a free function, or on an associated function without `self`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -9,16 +9,16 @@ use crate::{
     refuse::refuse,
 };
 
-/// A parameter, as the outer function and the metadata know it.
+/// A parameter, as the outer function and the metadata see it.
 struct Parameter {
-    /// What the outer function calls it.
+    /// Its name in the outer function.
     ident: Ident,
     ty: Type,
-    /// How the metadata gets it.
+    /// The expression that describes it in the metadata.
     source: TokenStream,
 }
 
-/// The function, its metadata, and the way from the one to the other: the return type.
+/// Generates the function and its metadata. The function's return type leads to the metadata.
 pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result<TokenStream> {
     let Ok(mut function) = syn::parse2::<ItemFn>(function.clone()) else {
         return Err(syn::Error::new_spanned(function, "`#[tool]` goes on an `async fn` with a body"));
@@ -53,7 +53,7 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     function.vis = syn::Visibility::Inherited;
     let output_type = quote_spanned!(output_span=> type Output = #output;);
 
-    // one item, so that it can stand in an `impl` as well; the metadata is named by nobody
+    // a single item, so that it works in an `impl` as well; no other code needs to name the metadata
     Ok(quote! {
         #(#outer)*
         #[allow(clippy::too_many_arguments)]
@@ -90,7 +90,7 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
 
             let (#(#passed,)*) = (#(#idents,)*);
             #private::ToolCall::<Metadata, _>::new({
-                // in a block of its own: outside of it a parameter may have the function's name
+                // in its own block: outside it, a parameter may have the function's name
                 #[allow(clippy::unused_async, clippy::too_many_arguments)]
                 #function
                 #ident(#(#passed),*)
@@ -99,7 +99,7 @@ pub(crate) fn expand(options: TokenStream, function: TokenStream) -> syn::Result
     })
 }
 
-/// Takes a parameter's documentation and header off it, where rustc does not allow them.
+/// Describes a parameter and removes its documentation and header, which rustc does not allow there.
 fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Result<Option<Parameter>> {
     let FnArg::Typed(PatType { attrs, pat, ty, .. }) = input else { return Ok(None) };
     refuse_attributes(attrs)?;
@@ -107,7 +107,7 @@ fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Res
     let header = header(attrs)?;
     attrs.retain(|attribute| !attribute.path().is_ident("doc") && !attribute.path().is_ident("header"));
     let ty = Type::clone(ty);
-    // so that what is wrong with the type is told at the type
+    // so that errors about the type are reported at the type
     let private = respanned(private, ty.span());
     let (ident, source) = if let Pat::Ident(pattern) = &**pat
         && pattern.subpat.is_none()
@@ -128,27 +128,27 @@ fn parameter(index: usize, input: &mut FnArg, private: &TokenStream) -> syn::Res
     Ok(Some(Parameter { ident, ty, source }))
 }
 
-/// Whether a type is called like one that actix-web's handlers take from the request: the compiler then does not advise to
-/// make an argument of it. It may be another of that name, which is what it is.
+/// Whether a type has the name of one that actix-web's handlers take from the request. The compiler then does not
+/// suggest making it an argument. Only that hint depends on the name: another type with this name works as usual.
 fn is_of_request(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == "ReqData" || last.ident == "HttpRequest")
 }
 
-/// Refuses what would have an effect on a member of a struct, and has none on a parameter.
+/// Refuses attributes that have an effect on a field of a struct but none on a parameter.
 fn refuse_attributes(attributes: &[Attribute]) -> syn::Result<()> {
     let known = ["serde", "schemars", "validate", "garde"];
     let derives = |attribute: &&Attribute| known.iter().any(|name| attribute.path().is_ident(name));
     let Some(attribute) = attributes.iter().find(derives) else { return Ok(()) };
     let name = attribute.path().to_token_stream();
     let message = format!(
-        "`#[{name}(..)]` goes on a member of a struct, not on a parameter: put the arguments into a struct that derives \
+        "`#[{name}(..)]` goes on a field of a struct, not on a parameter: put the arguments into a struct that derives \
          `Deserialize` and `JsonSchema`, and take it as `Args<T>`"
     );
     Err(syn::Error::new_spanned(attribute, message))
 }
 
-/// What `#[header("Region")]` says.
+/// The name in `#[header("Region")]`.
 fn header(attributes: &[Attribute]) -> syn::Result<Option<LitStr>> {
     let mut headers = attributes.iter().filter(|attribute| attribute.path().is_ident("header"));
     let header = headers.next().map(|attribute| {
@@ -157,12 +157,12 @@ fn header(attributes: &[Attribute]) -> syn::Result<Option<LitStr>> {
         attribute.parse_args::<LitStr>().map_err(wrong)
     });
     match headers.next() {
-        Some(second) => Err(syn::Error::new_spanned(second, "an argument has one header")),
+        Some(second) => Err(syn::Error::new_spanned(second, "an argument can have only one header")),
         None => header.transpose(),
     }
 }
 
-/// The same tokens as if they stood at `span`; those of paths only, which hold no groups.
+/// The same tokens with another span. Only for paths, which contain no groups.
 fn respanned(path: &TokenStream, span: Span) -> TokenStream {
     let tokens = path.clone().into_iter().map(|mut token| {
         token.set_span(span);
@@ -177,7 +177,7 @@ fn unraw(ident: &Ident) -> String {
     name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
 }
 
-/// Attributes for callers and readers; all others (`#[instrument]`, lints) are about the body.
+/// Attributes for callers and readers; all others (`#[instrument]`, lints) belong to the body.
 fn belongs_outside(attribute: &Attribute) -> bool {
     ["doc", "cfg", "deprecated", "must_use"].iter().any(|name| attribute.path().is_ident(name))
 }

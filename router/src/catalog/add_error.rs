@@ -1,16 +1,16 @@
-//! Why something cannot be registered.
+//! The errors of registration.
 
 use crate::{
     catalog::{tool::InvalidTool, uri_template::InvalidTemplate},
     schema::SchemaError,
 };
 
-/// Why something cannot be registered: an author's mistake.
+/// Why a tool, prompt, resource or template cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddError {
     /// The name, URI or template is taken.
-    #[error("{kind} {key:?} is registered already")]
+    #[error("{kind} {key:?} is already registered")]
     Taken {
         /// What it is: `tool`, `prompt`, `resource`, `resource template`.
         kind: &'static str,
@@ -24,35 +24,35 @@ pub enum AddError {
         kind: &'static str,
     },
     /// The name, URI or template is longer than the router's limit: no client could ask for it.
-    #[error("a {kind} has a name of {bytes} bytes, more than {most}")]
+    #[error("a {kind} has a name of {bytes} bytes (the limit is {most})")]
     LongName {
         /// What it is.
         kind: &'static str,
-        /// How long the name is.
+        /// The length of the name, in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// The limit, in bytes.
         most: usize,
     },
-    /// The tool itself.
+    /// The name or a schema of a tool is invalid.
     #[error(transparent)]
     Tool(#[from] InvalidTool),
-    /// The arguments that a prompt's handler takes.
-    #[error("prompt {prompt:?}, its arguments: {why}")]
+    /// The schema of the arguments that a prompt's handler takes is invalid.
+    #[error("prompt {prompt:?}, schema of its arguments: {why}")]
     Arguments {
         /// The prompt's name.
         prompt: String,
         /// What is wrong.
         why: SchemaError,
     },
-    /// An argument of a prompt that its handler does not take as a string, as clients send all of them.
-    #[error("prompt {prompt:?}: argument {argument:?} is not a string, and clients send nothing else")]
+    /// A prompt's handler takes an argument that is not a string. Clients send strings only.
+    #[error("prompt {prompt:?}: argument {argument:?} is not a string; clients can send only strings")]
     NoString {
         /// The prompt's name.
         prompt: String,
         /// The argument.
         argument: String,
     },
-    /// The URI template.
+    /// The URI template is invalid.
     #[error("resource template {template:?}: {why}")]
     Template {
         /// The template.
@@ -62,10 +62,10 @@ pub enum AddError {
     },
     /// The URI of a resource is not a URI (RFC 3986).
     #[error(
-        "resource {uri:?}: it is not a URI with a scheme, such as `file:///a.txt`; spaces and what is not ASCII are escaped (RFC 3986)"
+        "resource {uri:?}: it is not a URI with a scheme, such as `file:///a.txt`; escape spaces and non-ASCII characters (RFC 3986)"
     )]
     Uri {
-        /// What was given.
+        /// The invalid URI.
         uri: String,
     },
     /// No URI that matches the template has a scheme.
@@ -76,22 +76,22 @@ pub enum AddError {
         /// The template.
         template: String,
     },
-    /// A literal of a URI template has a character that no URI can have.
-    #[error("resource template {template:?}: {wrong:?} cannot stand in a URI (RFC 6570, 2.1)")]
+    /// A literal of a URI template has a character that is not allowed in URIs.
+    #[error("resource template {template:?}: {wrong:?} is not allowed in a URI (RFC 6570, 2.1)")]
     Literal {
         /// The template.
         template: String,
         /// The character.
         wrong: char,
     },
-    /// An icon that is not at an `https:`, `http:` or `data:` URI.
+    /// An icon's source is not an `https:`, `http:` or `data:` URI.
     #[error("{kind} {key:?}: the icon {src:?} is not an https:, http: or data: URI")]
     Icon {
         /// What it is.
         kind: &'static str,
         /// Its name, URI or template.
         key: String,
-        /// What was given, cut.
+        /// The source of the icon, truncated.
         src: String,
     },
     /// A key of `_meta` that the specification does not allow.
@@ -106,8 +106,8 @@ pub enum AddError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The arguments that a reader takes.
-    #[error("{kind} {key:?}, what its reader takes: {why}")]
+    /// The schema of the arguments that a reader takes is invalid.
+    #[error("{kind} {key:?}, schema of its reader's arguments: {why}")]
     Reader {
         /// What it is.
         kind: &'static str,
@@ -116,10 +116,8 @@ pub enum AddError {
         /// What is wrong.
         why: SchemaError,
     },
-    /// An argument that a reader cannot do without, and that no variable of its template gives it.
-    #[error(
-        "{kind} {key:?}: its reader takes the argument {argument:?}, which is not a variable of it ({variables})"
-    )]
+    /// A reader requires an argument that is not a variable of its template.
+    #[error("{kind} {key:?}: its reader requires the argument {argument:?}, but {variables}")]
     NoVariable {
         /// What it is.
         kind: &'static str,
@@ -127,10 +125,10 @@ pub enum AddError {
         key: String,
         /// The argument.
         argument: String,
-        /// The variables there are, in words.
+        /// The variables of the template, in words.
         variables: String,
     },
-    /// A variable that a reader refuses, since it knows no such argument.
+    /// A template has a variable that its reader refuses, because no argument has this name.
     #[error(
         "resource template {template:?}: its reader refuses the variable {variable:?} (`deny_unknown_fields`)"
     )]
@@ -140,8 +138,8 @@ pub enum AddError {
         /// The variable.
         variable: String,
     },
-    /// A completer of an argument or variable that does not exist.
-    #[error("{kind} {key:?} completes {argument:?}, which it does not have")]
+    /// A completer is for an argument or variable that does not exist.
+    #[error("{kind} {key:?} has a completer for {argument:?}, which does not exist")]
     Completer {
         /// What it is.
         kind: &'static str,
@@ -162,7 +160,7 @@ mod tests {
         wire::{error::McpError, jsonrpc::Malformed},
     };
 
-    /// An error whose chain is printed (`{:#}` of an `anyhow::Error`) says everything once.
+    /// Printing an error with its chain of causes (`{:#}` of an `anyhow::Error`) repeats nothing.
     #[test]
     fn no_error_repeats_what_its_source_says() {
         let schema = SchemaError::NoJson("cut".to_owned());

@@ -1,4 +1,4 @@
-//! Checks of what an author registers: icons, keys of `_meta`, names of tools, literals of URI templates.
+//! Checks at registration: icons, keys of `_meta`, names of tools, literals of URI templates.
 
 use serde_json::Value;
 
@@ -30,8 +30,8 @@ pub(crate) fn check(
     }
 }
 
-/// The first character of a template's literals that can stand in no URI, not even escaped for the author. A space and
-/// what is not ASCII are taken for their escapes.
+/// The first character of a template's literals that is not allowed in a URI and is not escaped automatically. Spaces
+/// and non-ASCII characters are escaped.
 // RFC 6570, 2.1
 pub(crate) fn wrong_literal(template: &str) -> Option<char> {
     let mut is_literal = true;
@@ -55,8 +55,7 @@ pub(crate) fn wrong_literal(template: &str) -> Option<char> {
     None
 }
 
-/// Whether what a template stands for can begin with a scheme: what comes before its first expression is not in the
-/// way.
+/// Whether a URI of this template can begin with a scheme. Only the text before the first expression can rule it out.
 // RFC 3986, 3.1
 pub(crate) fn may_have_scheme(template: &str) -> bool {
     let is_scheme = |text: &str| {
@@ -73,7 +72,7 @@ pub(crate) fn may_have_scheme(template: &str) -> bool {
     }
 }
 
-/// Warns of a name that clients may not take.
+/// Warns about a name that clients may refuse.
 // MCP 2025-11-25 server/tools, Tool Names: SHOULD
 pub(crate) fn warn_of_name(name: &str) {
     let common = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');

@@ -1,4 +1,4 @@
-//! Completion: values for the argument that a person is typing.
+//! Completion: values for the argument that a user is typing.
 
 use std::{collections::HashMap, fmt, future::Future, future::ready, sync::Arc};
 
@@ -15,23 +15,23 @@ use crate::{
     wire::error::McpError,
 };
 
-/// The most values a client is sent.
+/// The largest number of values in a response.
 // MCP 2025-11-25 server/utilities/completion, Completion Results: maximum 100 items per response
 pub(crate) const MAX_VALUES: usize = 100;
 
-/// What a completer is asked: an extractor for completers.
+/// The request to a completer, as an extractor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompletionRequest {
     /// The argument, or the template's variable.
     pub argument: String,
-    /// What was typed of it so far.
+    /// The text typed so far.
     pub value: String,
-    /// The other arguments that have values already, where the client sends them (from 2025-06-18 on).
+    /// The other arguments that already have values, if the client sends them (from 2025-06-18 on).
     pub context: HashMap<String, String>,
 }
 
-/// Only completers are asked what was typed; elsewhere it is -32603.
+/// Only for completers; in other handlers it fails with -32603.
 impl FromCall for CompletionRequest {
     fn describe(_: &mut HandlerSpec) {}
 
@@ -39,20 +39,20 @@ impl FromCall for CompletionRequest {
         ready(serde_json::from_str(call.arguments()).map_err(|_| {
             McpError::new(
                 crate::wire::error::ErrorCode::INTERNAL_ERROR,
-                "`CompletionRequest` is for completers only",
+                "only a completer can take a `CompletionRequest`",
             )
         }))
     }
 }
 
-/// Values that fit what was typed.
+/// The values that match the typed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
     /// The values, best first. More than 100 are cut off, and the client is informed that there are more.
     pub values: Vec<String>,
-    /// How many there are in all, where that is known.
+    /// The total number of matching values, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     /// Whether there are more than `values` holds.
@@ -90,10 +90,10 @@ impl Completion {
     }
 }
 
-/// What a completer can return.
+/// A type that a completer can return.
 #[diagnostic::on_unimplemented(
     message = "a completer cannot return `{Self}`",
-    label = "no completion values",
+    label = "not completion values",
     note = "return `Vec<String>`, `Completion`, or a `Result` of one of them"
 )]
 pub trait IntoCompletion {
@@ -101,7 +101,7 @@ pub trait IntoCompletion {
     ///
     /// # Errors
     ///
-    /// What the client is answered instead.
+    /// The error for the client.
     fn into_completion(self, call: &Call) -> Result<Completion, McpError>;
 }
 
@@ -111,7 +111,7 @@ impl IntoCompletion for Completion {
     }
 }
 
-/// All values there are.
+/// All matching values.
 impl<T: Into<String>> IntoCompletion for Vec<T> {
     fn into_completion(self, _: &Call) -> Result<Completion, McpError> {
         Ok(Completion::new(self))
@@ -152,7 +152,7 @@ where
     }
 }
 
-/// A completer whose types are known no more.
+/// A type-erased completer.
 #[derive(Clone)]
 #[doc(hidden)]
 pub struct ErasedCompleter {
@@ -171,7 +171,7 @@ impl fmt::Debug for ErasedCompleter {
 pub(crate) struct Completers(Vec<(String, ErasedCompleter)>);
 
 impl Completers {
-    /// Adds one; a second of the same argument replaces the first.
+    /// Adds a completer, which replaces one for the same argument.
     pub(crate) fn add(&mut self, argument: String, completer: ErasedCompleter) {
         self.0.retain(|(known, _)| *known != argument);
         self.0.push((argument, completer));
@@ -181,7 +181,7 @@ impl Completers {
         self.0.is_empty()
     }
 
-    /// Whether one of them may log to its client.
+    /// Whether one of them may log to the client.
     pub(crate) fn logging(&self) -> bool {
         self.0.iter().any(|(_, completer)| completer.logs)
     }

@@ -1,23 +1,23 @@
 //! Cursors of paginated lists: opaque to clients, and valid as long as the list up to their position is unchanged.
 //!
 //! A cursor is a page number and a hash over the kind of the list, the page size, and the keys of all entries before
-//! that page in order. So a cursor of another list, of one that has changed before its place, or of nobody's making is
-//! recognised without a memory of those that were given out. What has changed behind its place does not matter: the
-//! client has not seen it yet. Every node and every start of a server that has the same list takes the same cursors,
-//! which the standard library's hashers do not promise.
+//! that page in order. So a cursor of another list, of a list that has changed before its position, or
+//! a made-up one is detected without storing the cursors that were issued. Changes after its position do not matter:
+//! the client has not seen that part yet. All nodes with the same list accept the same cursors, also after a restart;
+//! the standard library's hashers do not guarantee this.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
-/// A hash over what a list is made of, up to a page.
+/// A hash over a list up to a page.
 ///
-/// Of SHA-256 its first bytes: it guards against mistakes; a client that forges a cursor gets a page that it could have
-/// had without.
+/// The first bytes of a SHA-256: it detects mistakes, not forgery. A client that forges a cursor only gets a page that
+/// it could have requested anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint([u8; 8]);
 
 impl Fingerprint {
-    /// Of a list of this kind, in pages of this size: one for each place at which a page ends or the first begins.
+    /// The fingerprints of a list of this kind and page size: one for the start, and one for the end of each full page.
     pub(crate) fn places<'a>(kind: &str, page_size: usize, keys: impl Iterator<Item = &'a str>) -> Vec<Self> {
         let mut hasher = Sha256::new();
         add(&mut hasher, kind.as_bytes());
@@ -54,7 +54,7 @@ impl Fingerprint {
     }
 }
 
-/// Adds a part whose end can be told.
+/// Adds a part with its length, so that parts cannot run together.
 fn add(hasher: &mut Sha256, part: &[u8]) {
     hasher.update((part.len() as u64).to_le_bytes());
     hasher.update(part);

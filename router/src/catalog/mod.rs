@@ -1,7 +1,7 @@
 //! The catalog: entries with unique keys in the order of registration, and their lists as encoded pages.
 //!
 //! Readers take a snapshot (an `Arc`) and keep it as long as they like; a change makes a new one. Pages are encoded
-//! once a snapshot and revision, when they are first asked for.
+//! once per snapshot and revision, when they are first requested.
 //!
 //! **Invariant:** the lock is never held across an await, nor while author code runs (not even its `Drop`).
 
@@ -34,10 +34,10 @@ pub(crate) trait Entry {
     /// The member that holds the list in its result, such as `tools`.
     const LIST: &'static str;
 
-    /// What is unique: a name, a URI or a URI template.
+    /// The unique key: a name, a URI or a URI template.
     fn key(&self) -> &str;
 
-    /// What is the same for all ways to write a key.
+    /// The normal form of a key, which all its equivalent spellings share.
     fn normal(key: &str) -> Cow<'_, str> {
         Cow::Borrowed(key)
     }
@@ -50,11 +50,11 @@ pub(crate) trait Entry {
 #[derive(Debug)]
 pub(crate) struct Catalog<T> {
     snapshot: RwLock<Arc<Snapshot<T>>>,
-    /// Entries a page; everything on one page if `None`.
+    /// Entries per page; `None` puts all of them on one page.
     page_size: Option<usize>,
 }
 
-/// The state of a catalog at one time.
+/// The state of a catalog at one point in time.
 #[derive(Debug)]
 pub(crate) struct Snapshot<T> {
     entries: Vec<Arc<T>>,
@@ -62,7 +62,7 @@ pub(crate) struct Snapshot<T> {
     places: HashMap<Arc<str>, usize>,
     /// By [`Revision::index`].
     pages: [OnceLock<Vec<Bytes>>; Revision::ALL.len()],
-    /// Where pages begin; made when there is more than one.
+    /// The positions at which pages begin; computed when there is more than one page.
     places_of_pages: OnceLock<Vec<Fingerprint>>,
 }
 
@@ -156,7 +156,7 @@ fn encode_page<'a, T: Entry + 'a>(
 }
 
 impl<T: Entry> Catalog<T> {
-    /// The state now.
+    /// The current state.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot<T>> {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -175,7 +175,7 @@ impl<T: Entry> Catalog<T> {
         }
         let entry = Arc::new(entry);
         match Arc::get_mut(&mut guard) {
-            // nobody reads: building up a large catalog stays linear
+            // no reader holds it: adding many entries stays linear
             Some(snapshot) => {
                 snapshot.places.insert(T::normal(entry.key()).into(), snapshot.entries.len());
                 snapshot.entries.push(entry);
@@ -187,7 +187,7 @@ impl<T: Entry> Catalog<T> {
         Ok(())
     }
 
-    /// Takes the entry of this key out. Whoever runs it now keeps it.
+    /// Removes the entry. Calls already running keep their copy.
     pub(crate) fn remove(&self, key: &str) -> Option<Arc<T>> {
         let mut guard = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         let removed = guard.get(key).cloned()?;
@@ -197,7 +197,7 @@ impl<T: Entry> Catalog<T> {
         Some(removed)
     }
 
-    /// Sets the entries a page, at least one; before the catalog is used.
+    /// Sets the number of entries per page, at least one. Call it before the catalog is used.
     pub(crate) fn set_page_size(&mut self, page_size: Option<usize>) {
         self.page_size = page_size.map(|size| size.max(1));
         let snapshot = self.snapshot.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -208,7 +208,7 @@ impl<T: Entry> Catalog<T> {
     ///
     /// # Errors
     ///
-    /// -32602 that names `cursor`, if this list has not given it out, or has changed before its place since.
+    /// -32602 that names `cursor`, if this list did not issue it, or has changed before its position since then.
     // MCP 2025-11-25 server/utilities/pagination, Error Handling
     pub(crate) fn page(&self, revision: Revision, cursor: Option<&str>) -> Result<Bytes, McpError> {
         let snapshot = self.snapshot();
@@ -216,19 +216,19 @@ impl<T: Entry> Catalog<T> {
         let pages = snapshot.pages[revision.index()].get_or_init(|| snapshot.encode(revision, page_size));
         let page = match cursor {
             None => Some(0),
-            // page 0 is had without a cursor: none was given out for it
+            // page 0 needs no cursor, and none was issued for it
             Some(cursor) => {
                 Fingerprint::page(snapshot.places_of_pages(page_size), cursor).filter(|page| *page > 0)
             }
         };
-        // a place without a page: all that was behind it is gone
+        // a position without a page: all entries after it were removed
         let page = page.map(|page| pages.get(page).cloned());
         page.map(|page| page.unwrap_or_else(|| encode_page::<T>([].iter(), revision, None)))
-            .ok_or_else(|| McpError::invalid_params("`cursor` was not given out by this list as it is now"))
+            .ok_or_else(|| McpError::invalid_params("`cursor` is not valid for the current list"))
     }
 }
 
-/// A definition cut to a revision, as JSON.
+/// A definition reduced to the members of a revision, as JSON.
 pub(crate) fn definition_json<D: Clone + serde::Serialize>(
     definition: &D,
     adapt: fn(&mut D, Revision),

@@ -1,4 +1,4 @@
-//! Prompts: messages that a person picks, filled in with arguments.
+//! Prompts: messages that a user selects, filled in with arguments.
 
 use std::{fmt, sync::Arc};
 
@@ -41,7 +41,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// A message of this content.
+    /// A message with this content.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         Self { role, content: content.into() }
     }
@@ -75,7 +75,7 @@ impl PromptResult {
         Self { description: None, messages }
     }
 
-    /// What the prompt is for, where that is not what its definition says.
+    /// Describes this result, in place of the definition's description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -86,7 +86,7 @@ impl PromptResult {
 /// A type that a prompt's handler can return.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
-    label = "no result of a prompt",
+    label = "not a result of a prompt",
     note = "return `String` (one message of the user), `PromptMessage`, `Vec<PromptMessage>`, `PromptResult`, or a `Result` of one of them"
 )]
 pub trait IntoPromptResult {
@@ -94,7 +94,7 @@ pub trait IntoPromptResult {
     ///
     /// # Errors
     ///
-    /// What the client is answered instead.
+    /// The error for the client.
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError>;
 }
 
@@ -116,7 +116,7 @@ impl IntoPromptResult for PromptMessage {
     }
 }
 
-/// Its questions, or the result.
+/// The required input, or the result.
 impl<T: IntoPromptResult> IntoPromptResult for Outcome<T> {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
         match self {
@@ -129,14 +129,14 @@ impl<T: IntoPromptResult> IntoPromptResult for Outcome<T> {
     }
 }
 
-/// One message of the user.
+/// One message from the user.
 impl IntoPromptResult for String {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
         PromptMessage::user(self).into_prompt_result(call)
     }
 }
 
-/// One message of the user.
+/// One message from the user.
 impl IntoPromptResult for &'static str {
     fn into_prompt_result(self, call: &Call) -> Result<PromptResult, McpError> {
         PromptMessage::user(self).into_prompt_result(call)
@@ -182,7 +182,7 @@ pub struct Prompt {
     definition: PromptDefinition,
     /// What is wrong with the handler's arguments, reported when the prompt is registered.
     mistake: Option<SchemaError>,
-    /// An argument that the handler does not take as a string, reported likewise.
+    /// An argument that the handler does not take as a string, reported in the same way.
     no_string: Option<String>,
     needs: Requirements,
     completers: Completers,
@@ -195,7 +195,7 @@ impl Prompt {
     /// `McpError` or a `QuestionError`.
     ///
     /// Its arguments are the members of `T`, if the handler takes an [`Args<T>`](crate::call::extract::Args). Clients
-    /// send strings only, so these are what the members should be; required are those without a default.
+    /// send strings only, so the members must be strings; those without a default are required.
     #[must_use]
     pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
     where
@@ -256,7 +256,7 @@ impl Prompt {
         self
     }
 
-    /// What the prompt's handler needs from its application.
+    /// The requirements of the prompt's handler.
     pub(crate) fn needs(&self) -> &Requirements {
         &self.needs
     }
@@ -273,7 +273,7 @@ impl Prompt {
         &self.completers
     }
 
-    /// Whether the arguments of a call are all strings and none is missing.
+    /// Checks that the arguments of a call are all strings and that none is missing.
     ///
     /// # Errors
     ///
@@ -319,7 +319,7 @@ fn arguments(schema: &Value) -> Vec<PromptArgument> {
     properties.into_iter().flatten().map(argument).collect()
 }
 
-/// The first argument whose type is named and is never a string.
+/// The first argument whose schema names a type other than a string.
 fn no_string(schema: &Value) -> Option<String> {
     let takes = |property: &Value| match property.get("type") {
         Some(Value::String(kind)) => kind == "string",

@@ -32,7 +32,8 @@ use crate::{
 /// The result of a reader; `None` if the resource does not exist.
 pub type Contents = Option<Vec<ResourceContents>>;
 
-/// The URI that is read: an extractor for readers. In other handlers it is the name they were called by.
+/// The URI that is read: an extractor for readers. In other handlers it is the target of the
+/// call, such as the name of the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uri(pub ByteString);
 
@@ -61,7 +62,7 @@ impl FromCall for Uri {
 /// A type that a reader can return.
 #[diagnostic::on_unimplemented(
     message = "a resource's reader cannot return `{Self}`",
-    label = "no contents of a resource",
+    label = "not contents of a resource",
     note = "return `String`, `Vec<u8>`, `ResourceContents`, `Vec<ResourceContents>`, or an `Option` or `Result` of one of them"
 )]
 pub trait IntoContents {
@@ -69,11 +70,11 @@ pub trait IntoContents {
     ///
     /// # Errors
     ///
-    /// What the client is answered instead.
+    /// The error for the client.
     fn into_contents(self, call: &Call) -> Result<Contents, McpError>;
 }
 
-/// Several, such as the files of a folder. None at all means that the resource does not exist.
+/// Several contents, such as the files of a folder. An empty `Vec` means that the resource does not exist.
 impl IntoContents for Vec<ResourceContents> {
     fn into_contents(self, _: &Call) -> Result<Contents, McpError> {
         Ok(Some(self))
@@ -86,7 +87,7 @@ impl IntoContents for ResourceContents {
     }
 }
 
-/// Its questions, or the contents.
+/// The required input, or the contents.
 impl<T: IntoContents> IntoContents for Outcome<T> {
     fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
         match self {
@@ -113,7 +114,7 @@ impl IntoContents for &'static str {
     }
 }
 
-/// Bytes; they travel as base64.
+/// Bytes, sent as base64.
 impl IntoContents for Vec<u8> {
     fn into_contents(self, call: &Call) -> Result<Contents, McpError> {
         ResourceContents::blob(&**call.target(), self).into_contents(call)
@@ -161,11 +162,11 @@ where
     }
 }
 
-/// A reader whose types are known no more.
+/// A type-erased reader.
 #[derive(Clone)]
 #[doc(hidden)]
 pub struct ErasedReader {
-    /// What it must find in its template, or the mistake in it, which is reported when it is registered.
+    /// The arguments that its template must supply, or the error that registration reports.
     pub(crate) takes: Result<Option<Takes>, SchemaError>,
     pub(crate) needs: Requirements,
     pub(crate) run: Arc<dyn Run<Contents>>,
@@ -217,7 +218,10 @@ impl Resource {
     }
 
     definition_setters!(ResourceDefinition, "resource", "What it is, for the model.");
-    reader_setters!("Its MIME type; contents that name none have it too.", "Hints on how it is to be used.");
+    reader_setters!(
+        "Its MIME type, which is also the default for its contents.",
+        "Hints on how it is to be used."
+    );
 
     /// Its size in bytes, before base64.
     #[must_use]

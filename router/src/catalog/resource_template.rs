@@ -39,7 +39,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct ResourceTemplate {
     definition: TemplateDefinition,
-    /// An error until it is registered, which reports it.
+    /// The parsed template, or the error that registration reports.
     template: Result<UriTemplate, InvalidTemplate>,
     completers: Completers,
     reader: ErasedReader,
@@ -75,7 +75,7 @@ impl ResourceTemplate {
 
     definition_setters!(TemplateDefinition, "template", "What its resources are.");
     reader_setters!(
-        "The MIME type of all of them; contents that name none have it too.",
+        "The MIME type of all of them, which is also the default for their contents.",
         "Hints on how its resources are to be used."
     );
 
@@ -98,7 +98,7 @@ impl ResourceTemplate {
         &self.completers
     }
 
-    /// The variables of a URI that fits, as a JSON object.
+    /// The variables of a matching URI, as a JSON object.
     pub(crate) fn arguments(&self, uri: &str) -> Option<ByteString> {
         let values = self.template.as_ref().ok()?.match_uri(uri)?;
         let object: MetaMap =

@@ -1,13 +1,13 @@
 //! What the builders of tools, prompts, resources and templates have in common.
 //!
-//! Macros for the inside of their `impl` blocks, rather than a trait: an author needs no import, and rustdoc shows the
-//! methods where they are.
+//! These are macros inside the `impl` blocks and not a trait, so that users need no import and rustdoc shows the
+//! methods on each type.
 
-/// The setters of what every definition has. `$definition` is its type, `$name` what it is called, `$description` what
-/// its description says.
+/// The setters that every definition has. `$definition` is its type, `$name` its name in the docs, and `$description`
+/// the doc of its description.
 macro_rules! definition_setters {
     ($definition:ty, $name:literal, $description:literal) => {
-        /// The name to show to people.
+        /// The name to show to users.
         #[must_use]
         pub fn title(mut self, title: impl Into<String>) -> Self {
             self.definition.title = Some(title.into());
@@ -29,7 +29,7 @@ macro_rules! definition_setters {
         }
 
         /// Adds a member of `_meta`. A key is a name, or a prefix such as `com.example/` and a name; the protocol's own
-        /// prefixes (`io.modelcontextprotocol/`, `dev.mcp/`) are refused when it is registered.
+        /// prefixes (`io.modelcontextprotocol/`, `dev.mcp/`) are refused at registration.
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.definition.meta.get_or_insert_default().insert(key.into(), value.into());
@@ -44,7 +44,7 @@ macro_rules! definition_setters {
     };
 }
 
-/// The setters of what is read: a resource, or those of a template. `$mime_type` and `$annotations` say what is set.
+/// The setters that resources and templates share. `$mime_type` and `$annotations` are the docs of these setters.
 macro_rules! reader_setters {
     ($mime_type:literal, $annotations:literal) => {
         #[doc = $mime_type]
@@ -61,15 +61,15 @@ macro_rules! reader_setters {
             self
         }
 
-        /// How long what it reads may be kept, and by whom, from 2026-07-28 on. By default not at all, and for nobody
-        /// else.
+        /// How long clients may cache the contents, and whether shared caches may, from 2026-07-28 on. By default the
+        /// contents are not cached.
         #[must_use]
         pub fn cache(mut self, cache: $crate::wire::result_meta::Cache) -> Self {
             self.cache = cache;
             self
         }
 
-        /// What the reader needs from its application.
+        /// The requirements of the reader.
         pub(crate) fn needs(&self) -> &$crate::call::extract::Requirements {
             &self.reader.needs
         }

@@ -1,9 +1,9 @@
-//! URI templates, of RFC 6570 what matching needs: level 1, and `{+var}` of level 2.
+//! URI templates: level 1 of RFC 6570, and `{+var}` of level 2.
 //!
-//! By hand: crates for RFC 6570, such as `iri-string`, expand templates and do not match URIs against them.
+//! Written by hand: crates for RFC 6570, such as `iri-string`, expand templates but do not match URIs against them.
 //!
-//! **Invariant:** URIs that are one fit the same templates: both sides are compared in their normal form
-//! ([`crate::wire::uri`]). The values of variables are taken from the URI as it was written.
+//! **Invariant:** equivalent URIs match the same templates: both sides are compared in their normal form
+//! ([`crate::wire::uri`]). The values of variables are taken from the URI as the client wrote it.
 
 use std::{borrow::Cow, fmt};
 
@@ -21,31 +21,31 @@ enum Part {
     Literal(String),
     Variable {
         name: String,
-        /// `{+var}`: takes `/` as well, and its value is left as it is.
+        /// `{+var}`: matches `/` too, and its value is not decoded.
         reserved: bool,
     },
 }
 
-/// Why a text is not a template that can be served.
+/// Why a text is not a supported URI template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTemplate {
-    /// A brace without its other one.
-    #[error("a `{{` without a `}}`, or the reverse")]
+    /// An unbalanced brace.
+    #[error("an unbalanced `{{` or `}}`")]
     Brace,
     /// An expression other than `{var}` and `{+var}`.
     #[error("the expression {0:?} is neither {{var}} nor {{+var}}")]
     Expression(String),
-    /// A variable that is duplicated.
-    #[error("the variable {0:?} is there twice")]
+    /// A duplicate variable.
+    #[error("duplicate variable {0:?}")]
     Twice(String),
-    /// It has no variable: that is a resource, not a template.
-    #[error("a template has a variable")]
+    /// It has no variable, so it is a resource and not a template.
+    #[error("it has no variable: register it as a `Resource`")]
     NoVariable,
 }
 
 impl UriTemplate {
-    /// Reads a template.
+    /// Parses a template.
     pub(crate) fn parse(text: &str) -> Result<Self, InvalidTemplate> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -84,8 +84,8 @@ impl UriTemplate {
         })
     }
 
-    /// The normal form of a template's text, for comparing; that of a URI for what is none. Of variables nothing is
-    /// changed.
+    /// The normal form of a template, for comparison. A text that is not a template is normalized as a URI. Variables
+    /// are not changed.
     pub(crate) fn normal(text: &str) -> Cow<'_, str> {
         if text.bytes().all(|byte| uri::is_plain(byte) || matches!(byte, b'{' | b'}')) {
             return Cow::Borrowed(text);
@@ -93,9 +93,10 @@ impl UriTemplate {
         Self::parse(text).map_or_else(|_| uri::normal(text), |template| Cow::Owned(template.to_string()))
     }
 
-    /// The variables' values in a URI that fits. Where several fit, earlier variables are as short as can be.
+    /// The values of the variables in a matching URI. If it matches in several ways, earlier variables are as short as
+    /// possible.
     ///
-    /// Linear in the URI for each part, whatever the URI: from the end, each part marks where it may begin.
+    /// For each part the time is linear in the length of the URI: from the end, each part marks where it may begin.
     pub(crate) fn match_uri<'t>(&'t self, uri: &str) -> Option<Vec<(&'t str, String)>> {
         let normal = Normal::of(uri);
         let text = &*normal.text;
@@ -138,8 +139,8 @@ impl Part {
         Ok(Self::Variable { name: name.to_owned(), reserved })
     }
 
-    /// For each byte of the URI, in its normal form, where this part may end if it begins there, at the earliest;
-    /// `fits` says from where the parts after it reach the end.
+    /// For each byte of the normalized URI, the earliest end of this part if it begins there. `fits` marks the
+    /// positions from which the parts after it match the rest.
     fn ends(&self, uri: &str, fits: &[bool]) -> Vec<Option<usize>> {
         let mut ends = vec![None; fits.len()];
         match self {

@@ -1,9 +1,9 @@
-//! A compiled schema, and what is wrong with a value that does not match it.
+//! A compiled schema, and the reason why a value does not match it.
 //!
-//! The validator reports why a value fits no branch of an `anyOf` or a `oneOf` by collecting what is wrong in each of
-//! them, in each of theirs, and so on: a few hundred bytes for a recursive type would take all memory. So where a
-//! schema has branches, it only says whether a value fits, and the place of the mismatch is looked for here, one step
-//! at a time. `jsonschema` has no limit for what it collects.
+//! To explain why a value matches no branch of an `anyOf` or a `oneOf`, `jsonschema` collects the errors of every
+//! branch, of their branches, and so on, without a limit: for a recursive type, a few hundred bytes would take all
+//! memory. So where a schema has branches, the validator only says whether a value matches, and the place of the
+//! mismatch is searched for here, one step at a time.
 
 use jsonschema::{Validator, ValidatorMap};
 use serde_json::{Map, Value};
@@ -13,15 +13,15 @@ use super::misfit::{ROOT, Search, mismatch};
 
 /// A compiled schema.
 pub(crate) enum Compiled {
-    /// An object without members. It is not the validator's: a tool without arguments is called with the same two bytes
+    /// An object without members. It needs no validator: a tool without arguments is called with the same two bytes
     /// every time.
     Nothing,
-    /// The validator reports what is wrong with a value.
+    /// The validator explains a mismatch.
     Plain(Validator),
-    /// It is looked for.
+    /// The place of a mismatch is searched for.
     Branching {
         schema: Value,
-        /// By the pointer of each subschema; that of the whole is [`ROOT`].
+        /// By the pointer to each subschema; the root's is [`ROOT`].
         parts: ValidatorMap,
     },
 }
@@ -30,8 +30,8 @@ impl Compiled {
     /// Compiles a schema. Nothing is fetched.
     pub(super) fn of(schema: &Value) -> Result<Self, String> {
         let options = jsonschema::options().offline();
-        // the parts are compiled one by one, and a dead reference among them is found when it is followed: only the
-        // whole shows that it has none
+        // the parts are compiled one by one, and a dead reference in one is only found when it is followed; compiling
+        // the whole schema finds it now
         let whole = options.build(schema).map_err(|error| error.to_string())?;
         if !has_branches(schema) {
             return Ok(Self::Plain(whole));
@@ -40,11 +40,11 @@ impl Compiled {
         Ok(Self::Branching { schema: schema.clone(), parts })
     }
 
-    /// Holds JSON text against it.
+    /// Checks JSON text against it.
     ///
     /// # Errors
     ///
-    /// The first mismatch; its text does not quote the value.
+    /// The mismatch; its text does not quote the value.
     pub(crate) fn check(&self, json: &str) -> Result<(), Mismatch> {
         if matches!(self, Self::Nothing) {
             return no_members(json);
@@ -65,7 +65,7 @@ impl Compiled {
     }
 }
 
-/// Refuses the first member by its name.
+/// Refuses an object with members and names the first.
 fn no_members(json: &str) -> Result<(), Mismatch> {
     if json == "{}" {
         return Ok(());

@@ -133,12 +133,12 @@ fn each_keyword_that_holds_schemas_names_its_place() {
     // `anyOf` beside them: without one, the validator tells it
     let with = |keyword: &str, schema: Value| json!({ "anyOf": [true], "properties": { "a": { "anyOf": [true], keyword: schema } } });
     for (keyword, schema, value, wanted) in [
-        ("not", json!({ "type": "string" }), json!("x"), "a: the value is what `not` forbids"),
+        ("not", json!({ "type": "string" }), json!("x"), "a: the value is forbidden by `not`"),
         (
             "oneOf",
             json!([{ "type": "string" }, { "minLength": 1 }]),
             json!("x"),
-            "a: the value fits more than one branch of `oneOf`",
+            "a: the value matches more than one branch of `oneOf`",
         ),
         (
             "allOf",
@@ -165,9 +165,9 @@ fn each_keyword_that_holds_schemas_names_its_place() {
             json!([1, 2]),
             "a[1]: the value is not of type \"string\"",
         ),
-        ("contains", json!({ "type": "string" }), json!([1, 2]), "a: no item is what `contains` asks for"),
+        ("contains", json!({ "type": "string" }), json!([1, 2]), "a: no item matches `contains`"),
         ("unevaluatedProperties", json!(false), json!({ "more": 1 }), "a: `more` is not allowed"),
-        ("$ref", json!("#/$defs/No"), json!(1), "a: the value does not fit its schema"),
+        ("$ref", json!("#/$defs/No"), json!(1), "a: the value does not match its schema"),
     ] {
         let mut schema = with(keyword, schema);
         schema["$defs"] = json!({ "No": { "anyOf": [false] } });

@@ -7,26 +7,26 @@ use serde_json::{Map, Value};
 use super::SchemaError;
 
 pub(crate) const ANNOTATION: &str = "x-mcp-header";
-/// Keywords whose values are data, in which the annotation means nothing.
+/// Keywords whose values are data, where the annotation has no meaning.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 /// An argument that clients repeat in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParamHeader {
-    /// The header's whole name.
+    /// The header's full name.
     pub(crate) header: String,
-    /// The members that lead to it.
+    /// The names of the members that lead to the argument.
     pub(crate) path: Vec<String>,
 }
 
-/// The arguments that a listed schema marks.
+/// The arguments that a listed schema marks with the annotation.
 ///
 /// # Errors
 ///
-/// [`SchemaError::Header`] for the first mark that clients would drop the tool for.
+/// [`SchemaError::Header`] for the first mark for which clients would drop the tool.
 // MCP 2026-07-28 basic/transports/streamable-http, Schema Extension
 pub(crate) fn mirrored(schema: &str) -> Result<Vec<ParamHeader>, SchemaError> {
-    // a name may be written with escapes; what has none and not this text marks nothing
+    // the annotation may be written with escapes; a text with neither escapes nor its name has no marks
     if !schema.contains(ANNOTATION) && !schema.contains('\\') {
         return Ok(Vec::new());
     }
@@ -39,12 +39,12 @@ pub(crate) fn mirrored(schema: &str) -> Result<Vec<ParamHeader>, SchemaError> {
 #[derive(Default)]
 struct Marks {
     found: Vec<ParamHeader>,
-    /// In lower case: header names have no case.
+    /// In lower case: header names are case-insensitive.
     names: HashSet<String>,
 }
 
 impl Marks {
-    /// Looks at a schema. It is `reachable` if only `properties` lead to it.
+    /// Searches a schema. It is `reachable` if only `properties` lead to it.
     fn look(&mut self, schema: &Value, path: &mut Vec<String>, reachable: bool) -> Result<(), SchemaError> {
         match schema {
             Value::Object(members) => {
@@ -95,37 +95,38 @@ impl Marks {
         reachable: bool,
     ) -> Result<(), SchemaError> {
         let wrong = |why| Err(SchemaError::Header { at: path.join("."), why });
-        let Value::String(name) = name else { return wrong("is no string") };
+        let Value::String(name) = name else { return wrong("is not a string") };
         if name.is_empty() {
             return wrong("is empty");
         }
         if !name.bytes().all(is_token) {
-            return wrong("has characters that no header name may have");
+            return wrong("has characters that are not allowed in a header name");
         }
         if !reachable || path.is_empty() {
             return wrong(
-                "is where no chain of `properties` leads: not in items, alternatives, conditions or definitions \
-                 (`#[schemars(inline)]` on a type and `Tool::inline_refs` take definitions out)",
+                "is not reachable through `properties` alone: it is inside items, alternatives, conditions or \
+                 definitions (`#[schemars(inline)]` on a type and `Tool::inline_refs` replace definitions)",
             );
         }
         match schema.get("type").and_then(Value::as_str) {
             Some("string" | "integer" | "boolean") => {}
             _ if schema.contains_key("$ref") => {
                 return wrong(
-                    "is on a reference: clients look for the type beside it (`#[schemars(inline)]` on the type puts it there)",
+                    "is on a reference: clients look for the type next to it (`#[schemars(inline)]` on the type puts \
+                     it there)",
                 );
             }
-            _ => return wrong("is on a value that is no string, integer or boolean"),
+            _ => return wrong("is on a value that is not a string, integer or boolean"),
         }
         if !self.names.insert(name.to_ascii_lowercase()) {
-            return wrong("names a header that another argument has");
+            return wrong("names a header that another argument already has");
         }
         self.found.push(ParamHeader { header: format!("Mcp-Param-{name}"), path: path.to_vec() });
         Ok(())
     }
 }
 
-/// What a header name is made of (RFC 9110, 5.6.2).
+/// Whether a byte may be in a header name (RFC 9110, 5.6.2).
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -174,25 +175,28 @@ mod tests {
             (marked("a:b"), "characters"),
             (marked("a\r\nb"), "characters"),
             (marked("\u{e4}"), "characters"),
-            (json!({ "a": { "type": "string", "x-mcp-header": 7 } }), "is no string"),
+            (json!({ "a": { "type": "string", "x-mcp-header": 7 } }), "is not a string"),
             (json!({ "a": string, "b": { "type": "string", "x-mcp-header": "a" } }), "another argument"),
-            (typed(json!("number")), "no string, integer or boolean"),
-            (typed(json!("array")), "no string, integer or boolean"),
-            (typed(json!("object")), "no string, integer or boolean"),
-            (typed(json!(["string", "null"])), "no string, integer or boolean"),
-            (json!({ "a": { "x-mcp-header": "A" } }), "no string, integer or boolean"),
+            (typed(json!("number")), "not a string, integer or boolean"),
+            (typed(json!("array")), "not a string, integer or boolean"),
+            (typed(json!("object")), "not a string, integer or boolean"),
+            (typed(json!(["string", "null"])), "not a string, integer or boolean"),
+            (json!({ "a": { "x-mcp-header": "A" } }), "not a string, integer or boolean"),
             (json!({ "a": { "$ref": "#/$defs/A", "x-mcp-header": "A" } }), "reference"),
-            (json!({ "a": { "type": "array", "items": string } }), "no chain"),
-            (json!({ "a": { "type": "array", "items": { "properties": { "b": string } } } }), "no chain"),
-            (json!({ "a": { "oneOf": [string] } }), "no chain"),
-            (json!({ "a": { "anyOf": [{ "properties": { "b": string } }] } }), "no chain"),
-            (json!({ "a": { "allOf": [string] } }), "no chain"),
-            (json!({ "a": { "not": string } }), "no chain"),
-            (json!({ "a": { "if": string, "then": {}, "else": {} } }), "no chain"),
-            (json!({ "a": { "then": string } }), "no chain"),
-            (json!({ "a": { "else": string } }), "no chain"),
-            (json!({ "a": { "additionalProperties": string } }), "no chain"),
-            (json!({ "a": { "patternProperties": { "default": string } } }), "no chain"),
+            (json!({ "a": { "type": "array", "items": string } }), "not reachable"),
+            (
+                json!({ "a": { "type": "array", "items": { "properties": { "b": string } } } }),
+                "not reachable",
+            ),
+            (json!({ "a": { "oneOf": [string] } }), "not reachable"),
+            (json!({ "a": { "anyOf": [{ "properties": { "b": string } }] } }), "not reachable"),
+            (json!({ "a": { "allOf": [string] } }), "not reachable"),
+            (json!({ "a": { "not": string } }), "not reachable"),
+            (json!({ "a": { "if": string, "then": {}, "else": {} } }), "not reachable"),
+            (json!({ "a": { "then": string } }), "not reachable"),
+            (json!({ "a": { "else": string } }), "not reachable"),
+            (json!({ "a": { "additionalProperties": string } }), "not reachable"),
+            (json!({ "a": { "patternProperties": { "default": string } } }), "not reachable"),
         ] {
             let error = of(properties.clone()).unwrap_err().to_string();
             assert!(error.contains(why), "{properties}: {error}");
@@ -201,7 +205,10 @@ mod tests {
             json!({ "type": "object", "x-mcp-header": "A" }),
             json!({ "type": "object", "$defs": { "default": string } }),
         ] {
-            assert!(mirrored(&whole.to_string()).unwrap_err().to_string().contains("no chain"), "{whole}");
+            assert!(
+                mirrored(&whole.to_string()).unwrap_err().to_string().contains("not reachable"),
+                "{whole}"
+            );
         }
     }
 }

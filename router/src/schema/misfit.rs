@@ -1,25 +1,25 @@
-//! What is wrong with a value that does not fit a schema with branches: looked for one step at a time.
+//! Finds out why a value does not match a schema with branches, one step at a time.
 //!
-//! Each step asks the validator only whether a part fits. It reports places that are known not to fit, at most
-//! [`MOST_TOLD`], and the way to them is cut after [`MOST_STEPS`].
+//! Each step only asks the validator whether a part matches. The search takes at most [`MOST_STEPS`] steps and reports
+//! at most [`MOST_TOLD`] places, all of which are known not to match.
 //!
-//! **Invariant:** no sentence quotes a value of the client's; names of members are quoted.
+//! **Invariant:** a message quotes names of the client's members, never their values.
 
 use jsonschema::{ValidationError, Validator, ValidatorMap, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
 
-/// More steps than a value may nest, and references in between.
+/// The maximum number of steps: enough for the deepest value and the references in between.
 const MOST_STEPS: usize = 256;
-/// The most places that are reported.
+/// The maximum number of places that are reported.
 const MOST_TOLD: usize = 3;
-/// Branches of one `anyOf` or `oneOf` that are told, where it cannot be said which of them was meant.
+/// The maximum number of branches of one `anyOf` or `oneOf` that are reported if it is unclear which was meant.
 const MOST_BRANCHES: usize = 8;
-/// Members of which it is looked whether the value would fit without them.
+/// The maximum number of members that are removed, one at a time, to see whether the value matches without them.
 const MOST_TRIED: usize = 64;
 
 pub(super) const ROOT: &str = "#";
 
-/// Keywords that say something of the value itself, and hold no schema.
+/// Keywords that restrict the value itself and contain no schema.
 const ASSERTIONS: [&str; 20] = [
     "type",
     "enum",
@@ -43,15 +43,15 @@ const ASSERTIONS: [&str; 20] = [
     "format",
 ];
 
-/// What is wrong with a value: the path to it, and a sentence.
+/// Why a value does not match: the path to the place, and a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
-    /// Such as `a.b[0]`; empty for the whole.
+    /// Such as `a.b[0]`; empty for the root.
     pub(crate) path: String,
     pub(crate) what: String,
 }
 
-/// A part of a value that does not fit, and where in the schema that is said.
+/// A part of a value, and the pointer to the subschema it is checked against.
 #[derive(Clone)]
 struct Place<'v> {
     schema: String,
@@ -60,14 +60,14 @@ struct Place<'v> {
     path: String,
 }
 
-/// The search for what is wrong with one value.
+/// The search for the mismatches of one value.
 pub(super) struct Search<'s> {
     schema: &'s Value,
-    /// By the pointer of each subschema; that of the whole is [`ROOT`].
+    /// By the pointer to each subschema; the root's is [`ROOT`].
     parts: &'s ValidatorMap,
     /// Steps taken.
     pub(super) steps: usize,
-    /// Whether it looks into branches of which any may be meant: branches in them are not told one by one.
+    /// Set while it searches branches of which any may be meant: branches inside them are not reported one by one.
     is_guessing: bool,
 }
 
@@ -76,13 +76,13 @@ impl<'s> Search<'s> {
         Self { schema, parts, steps: 0, is_guessing: false }
     }
 
-    /// What is wrong with a value that does not fit the whole schema.
+    /// Explains why a value does not match the whole schema.
     pub(super) fn explain(&mut self, value: &Value) -> Mismatch {
         let whole = Place { schema: ROOT.to_owned(), value, path: String::new() };
         let mut told = Vec::new();
         self.tell(&whole, &mut told);
         let mut told = told.into_iter();
-        let Some(mut first) = told.next() else { return whole.misfit("the value does not fit its schema") };
+        let Some(mut first) = told.next() else { return whole.misfit("the value does not match its schema") };
         for Mismatch { path, what } in told {
             let also = if path == first.path { what } else { format!("`{path}`: {what}") };
             first.what = format!("{}; {also}", first.what);
@@ -90,7 +90,7 @@ impl<'s> Search<'s> {
         first
     }
 
-    /// Reports what is wrong at a place that does not fit, innermost first.
+    /// Reports the mismatches at a place that does not match, innermost first.
     fn tell(&mut self, place: &Place<'_>, told: &mut Vec<Mismatch>) {
         if self.steps >= MOST_STEPS || told.len() >= MOST_TOLD {
             return;
@@ -98,31 +98,31 @@ impl<'s> Search<'s> {
         self.steps += 1;
         let before = told.len();
         let Some(node) = self.members(&place.schema) else {
-            return told.push(place.misfit("nothing is allowed here"));
+            return told.push(place.misfit("no value is allowed here"));
         };
         for inner in self.inner(node, place) {
             self.tell(&inner, told);
         }
-        // where the steps have ended, how far they came is the answer
+        // if the steps run out further in, this place is reported instead
         if !self.is_only_a_reference(node) || told.len() == before {
             self.tell_own(node, place, told);
         }
         if told.len() == before {
             let unknown = self.unfit_member(place);
-            told.push(unknown.unwrap_or_else(|| place.misfit("the value does not fit its schema")));
+            told.push(unknown.unwrap_or_else(|| place.misfit("the value does not match its schema")));
         }
         told.dedup();
         told.truncate(MOST_TOLD);
     }
 
-    /// What is wrong with the value itself, and with which branch it should fit.
+    /// Reports the mismatches of the value itself, and why it matches no branch.
     fn tell_own(&mut self, node: &Map<String, Value>, place: &Place<'_>, told: &mut Vec<Mismatch>) {
         if let Some(validator) = self.assertions(node, &ASSERTIONS) {
             let errors = validator.iter_errors(place.value).take(MOST_TOLD);
             told.extend(errors.map(|error| mismatch(&error, &place.path)));
         }
         if self.fits(place, "not") == Some(true) {
-            told.push(place.misfit("the value is what `not` forbids"));
+            told.push(place.misfit("the value is forbidden by `not`"));
         }
         if let (Some(names), Value::Object(members)) =
             (self.parts.get(&place.at("propertyNames")), place.value)
@@ -134,7 +134,7 @@ impl<'s> Search<'s> {
             && !node.contains_key("minContains")
             && !items.iter().any(|item| contains.is_valid(item))
         {
-            told.push(place.misfit("no item is what `contains` asks for"));
+            told.push(place.misfit("no item matches `contains`"));
         }
         for keyword in ["oneOf", "anyOf"] {
             let branches = node.get(keyword).and_then(Value::as_array).map_or(0, Vec::len);
@@ -144,7 +144,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Why a value fits no branch, where it is not known which was meant.
+    /// Explains why a value matches no branch, if it is unclear which was meant.
     fn branches(
         &mut self,
         node: &Map<String, Value>,
@@ -155,11 +155,11 @@ impl<'s> Search<'s> {
         let all: Vec<_> = (0..branches).map(|at| place.by(format!("{}/{at}", place.at(keyword)))).collect();
         let fitting = all.iter().filter(|branch| self.misfits(branch) == Some(false)).count();
         match (keyword, fitting) {
-            ("oneOf", 2..) => return Some(place.misfit("the value fits more than one branch of `oneOf`")),
+            ("oneOf", 2..) => return Some(place.misfit("the value matches more than one branch of `oneOf`")),
             (_, 1..) => return None,
             _ if self.meant(node, place).is_some() => return None,
             _ if self.is_guessing => {
-                return Some(place.misfit(&format!("the value fits no branch of `{keyword}`")));
+                return Some(place.misfit(&format!("the value matches no branch of `{keyword}`")));
             }
             _ => {}
         }
@@ -173,7 +173,7 @@ impl<'s> Search<'s> {
         self.is_guessing = false;
         each.dedup();
         let first = each.first()?.path.clone();
-        // where all branches fail at one place, that is the place
+        // if all branches fail at the same place, that place is reported
         let here = if each.iter().all(|other| other.path == first) { first } else { dotted(&place.path) };
         let what: Vec<_> = each
             .into_iter()
@@ -182,7 +182,7 @@ impl<'s> Search<'s> {
         Some(Mismatch { path: here, what: what.join(", or ") })
     }
 
-    /// The parts that do not fit and can be stepped to.
+    /// The places one step further in that do not match.
     fn inner<'v>(&self, node: &Map<String, Value>, place: &Place<'v>) -> Vec<Place<'v>> {
         let mut found = Vec::new();
         let reference = node.get("$ref").and_then(Value::as_str).and_then(|target| self.target(target));
@@ -266,7 +266,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Adds a place that is known not to fit.
+    /// Adds a place if it is known not to match.
     fn add<'v>(&self, found: &mut Vec<Place<'v>>, place: Option<Place<'v>>) {
         found.extend(place.filter(|place| self.misfits(place) == Some(true)));
     }
@@ -275,17 +275,17 @@ impl<'s> Search<'s> {
         self.parts.get(&place.schema).map(|validator| !validator.is_valid(place.value))
     }
 
-    /// Whether the value fits the schema that this keyword holds.
+    /// Whether the value matches the schema of this keyword; `None` if there is none.
     fn fits(&self, place: &Place<'_>, keyword: &str) -> Option<bool> {
         self.parts.get(&place.at(keyword)).map(|validator| validator.is_valid(place.value))
     }
 
-    /// The members of the subschema at a pointer with a leading `#`.
+    /// The members of the subschema at a pointer that begins with `#`.
     fn members(&self, pointer: &str) -> Option<&'s Map<String, Value>> {
         members(self.schema, pointer)
     }
 
-    /// The pointer of what a `$ref` inside the schema leads to.
+    /// The pointer to the target of a `$ref` inside the schema.
     fn target(&self, target: &str) -> Option<String> {
         let inner = target.strip_prefix('#')?;
         if inner.is_empty() || inner.starts_with('/') {
@@ -294,7 +294,7 @@ impl<'s> Search<'s> {
         anchor(self.schema, inner, ROOT)
     }
 
-    /// What an object is to be without which it fits, as `unevaluatedProperties` and the like ask for.
+    /// Finds a member without which the object matches, as `unevaluatedProperties` and the like require.
     fn unfit_member(&self, place: &Place<'_>) -> Option<Mismatch> {
         let (validator, members) = (self.parts.get(&place.schema)?, place.value.as_object()?);
         let name = members.keys().take(MOST_TRIED).find(|name| {
@@ -305,8 +305,8 @@ impl<'s> Search<'s> {
         Some(place.misfit(&not_allowed(name)))
     }
 
-    /// The one branch that a value was meant for: by its tag, since the other is null, or since it is the only one
-    /// that the value itself fits, or its type.
+    /// The branch that a value was meant for: the only one with its tag, the only one that is not null, or the only
+    /// one whose own keywords, or at least whose `type`, the value matches.
     fn meant(&self, node: &Map<String, Value>, place: &Place<'_>) -> Option<String> {
         let keyword = ["oneOf", "anyOf"].into_iter().find(|keyword| node.contains_key(*keyword))?;
         let branches = node.get(keyword)?.as_array()?;
@@ -333,14 +333,14 @@ impl<'s> Search<'s> {
         one.or_else(|| fitting(&ASSERTIONS)).or_else(|| fitting(&["type"])).map(pointer)
     }
 
-    /// Up to draft 7, what stands beside a `$ref` means nothing.
+    /// Whether keywords next to a `$ref` are ignored, as they are up to draft 7.
     fn is_only_a_reference(&self, node: &Map<String, Value>) -> bool {
         let dialect = self.schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
         node.contains_key("$ref")
             && ["draft-04", "draft-06", "draft-07"].iter().any(|old| dialect.contains(old))
     }
 
-    /// What the node says of the value itself.
+    /// A validator for the node's own keywords, without those that contain schemas.
     fn assertions(&self, node: &Map<String, Value>, keywords: &[&str]) -> Option<Validator> {
         let mut own: Map<String, Value> = node
             .iter()
@@ -366,12 +366,12 @@ impl<'v> Place<'v> {
         Mismatch { path: dotted(&self.path), what: what.to_owned() }
     }
 
-    /// The same part, held against another schema.
+    /// The same part, checked against another schema.
     fn by(&self, schema: String) -> Self {
         Self { schema, ..self.clone() }
     }
 
-    /// The pointer of a keyword's schema.
+    /// The pointer to a keyword's schema.
     fn at(&self, keyword: &str) -> String {
         format!("{}/{keyword}", self.schema)
     }
@@ -381,13 +381,13 @@ impl<'v> Place<'v> {
     }
 }
 
-/// An error of the validator's, below a path.
+/// An error of the validator, below a path.
 pub(super) fn mismatch(error: &ValidationError<'_>, path: &str) -> Mismatch {
     let what = missing_or_unknown(error.kind()).unwrap_or_else(|| error.masked_with("the value").to_string());
     Mismatch { path: dotted(&format!("{path}{}", error.instance_path().as_str())), what }
 }
 
-/// A sentence that names members of the value's.
+/// A message that names the missing or unexpected members of the value.
 fn missing_or_unknown(kind: &ValidationErrorKind) -> Option<String> {
     if let ValidationErrorKind::Required { property: Value::String(name) } = kind {
         return Some(format!("`{name}` is missing"));
@@ -405,12 +405,12 @@ fn not_allowed(name: &str) -> String {
     format!("`{name}` is not allowed")
 }
 
-/// The names that a keyword has schemas for.
+/// The names for which a keyword has schemas.
 fn named<'s>(node: &'s Map<String, Value>, keyword: &str) -> impl Iterator<Item = &'s str> {
     node.get(keyword).and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.as_str())
 }
 
-/// What an object with a member of a name that fits the pattern does not fit.
+/// A validator that refuses an object if the name of a member matches the pattern.
 fn matcher(pattern: &str) -> Option<Validator> {
     jsonschema::options().offline().build(&json!({ "patternProperties": { pattern: false } })).ok()
 }
@@ -419,7 +419,7 @@ fn members<'s>(schema: &'s Value, pointer: &str) -> Option<&'s Map<String, Value
     schema.pointer(pointer.strip_prefix('#')?)?.as_object()
 }
 
-/// The pointer of the schema that has this anchor.
+/// The pointer to the schema with this anchor.
 fn anchor(schema: &Value, name: &str, here: &str) -> Option<String> {
     let inner = |(step, schema): (String, &Value)| anchor(schema, name, &format!("{here}/{}", escape(&step)));
     match schema {
@@ -436,12 +436,12 @@ fn anchor(schema: &Value, name: &str, here: &str) -> Option<String> {
     }
 }
 
-/// The one of them, if there is no other.
+/// The item, if there is exactly one.
 fn only(mut meant: impl Iterator<Item = usize>) -> Option<usize> {
     meant.next().filter(|_| meant.next().is_none())
 }
 
-/// Whether a branch asks for a constant that the value has, and for none that it has not.
+/// Whether a branch requires constants, and the value has all of them.
 fn has_tag(branch: &Map<String, Value>, value: &Value) -> bool {
     let Some(properties) = branch.get("properties").and_then(Value::as_object) else { return false };
     let mut tags =
@@ -454,12 +454,12 @@ fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// A step of a JSON pointer, as the name it stands for.
+/// The name that a step of a JSON pointer stands for.
 pub(crate) fn unescape(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
-/// A JSON pointer as the path that serde would name: `/a/0/b` is `a[0].b`.
+/// A JSON pointer in the notation of serde's paths: `/a/0/b` is `a[0].b`.
 pub(super) fn dotted(pointer: &str) -> String {
     let mut path = String::new();
     for step in pointer.split('/').skip(1) {

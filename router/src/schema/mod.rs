@@ -1,7 +1,7 @@
-//! JSON schemas of tools: derived ones made such that real clients take them, hand-written ones left as they are.
+//! JSON schemas of tools. Derived ones are adapted to what real clients accept, hand-written ones are left alone.
 //!
-//! **Invariant:** a schema is looked at when its tool is registered, never when it is called or listed: what is listed
-//! is text, what is checked is compiled. Nothing is ever fetched.
+//! **Invariant:** a schema is processed when its tool is registered, never when the tool is called or listed: lists
+//! send its text, calls use its compiled form. Nothing is ever fetched.
 
 use std::{fmt, sync::Arc};
 
@@ -21,53 +21,53 @@ pub(crate) use self::{
     tidy::drop_null,
 };
 
-/// Why a schema is refused, when its tool is registered.
+/// Why a schema is refused when its tool is registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The text is not JSON.
-    #[error("it is no JSON: {0}")]
+    /// The text is not valid JSON.
+    #[error("it is not valid JSON: {0}")]
     NoJson(String),
-    /// The root is not `"type": "object"`, as all revisions ask of the schema of arguments.
+    /// The root is not `"type": "object"`, which all revisions require of a schema of arguments.
     // MCP 2025-11-25 server/tools, Data Types: inputSchema MUST be a valid JSON Schema object
     #[error(
-        "its root is no object (`\"type\": \"object\"` is missing): the arguments of a tool are a struct, not {0}"
+        "its root is not an object (`\"type\": \"object\"` is missing): the arguments of a tool are a struct, not {0}"
     )]
     NoObject(String),
-    /// A `$ref` that leaves the schema. Nothing is ever fetched.
+    /// A `$ref` that points outside the schema; nothing is ever fetched.
     #[error("`$ref` to {0:?}: only references inside the schema (`#/$defs/..`) are followed")]
     RemoteRef(String),
-    /// It is not a valid JSON schema, or a `$ref` inside it leads nowhere.
-    #[error("it is no valid schema: {0}")]
+    /// It is not a valid JSON schema, or a `$ref` inside it has no target.
+    #[error("it is not a valid JSON schema: {0}")]
     Invalid(String),
     /// An `Args<T>` together with plain arguments, or two of them.
     #[error(
-        "an `Args<T>` takes all arguments, so it stands alone: no other `Args` and no plain argument beside it"
+        "an `Args<T>` takes all arguments, so there can be no other `Args` and no plain argument next to it"
     )]
     Twice,
-    /// An `x-mcp-header` for which clients would drop the tool.
+    /// An invalid `x-mcp-header`, for which clients would drop the tool.
     // MCP 2026-07-28 server/tools, x-mcp-header: clients MUST exclude the tool
     #[error("`x-mcp-header` of {at:?} {why}")]
     Header {
-        /// The path to the argument, such as `a.b`; empty for the whole.
+        /// The path to the argument, such as `a.b`; empty for the root.
         at: String,
         /// What is wrong.
         why: &'static str,
     },
 }
 
-/// A schema that was looked at: what lists show, and what values are held against.
+/// A processed schema: the text for lists, and the validator for values.
 #[derive(Clone)]
 pub(crate) struct Checked {
     pub(crate) listed: Box<RawValue>,
-    /// `None` where reading the value into its type checks as much.
+    /// `None` if deserializing a value into its type checks as much.
     pub(crate) validator: Option<Arc<Compiled>>,
     /// The author wrote it: it is never changed.
     written: bool,
 }
 
 impl Checked {
-    /// Lists it without references to definitions, unless the author wrote it.
+    /// Replaces references by their definitions in the listed text, unless the author wrote it.
     pub(crate) fn inline(&mut self) {
         if self.written {
             return;
@@ -85,7 +85,7 @@ impl fmt::Debug for Checked {
     }
 }
 
-/// An argument that is a parameter of its own.
+/// A plain argument, which is one parameter of the handler.
 #[derive(Clone, Debug)]
 pub(crate) struct Property {
     pub(crate) name: &'static str,
@@ -95,13 +95,13 @@ pub(crate) struct Property {
     pub(crate) schema: Value,
 }
 
-/// For arguments: what may be read.
-// no `$schema`: 2020-12 is what its absence means (MCP 2025-11-25 basic, JSON Schema Usage)
+/// The generator for schemas of arguments, which are deserialized.
+// no `$schema`: 2020-12 is the default without it (MCP 2025-11-25 basic, JSON Schema Usage)
 pub(crate) fn input_generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None).into_generator()
 }
 
-/// The schema of `T` as a root of its own, with its `$defs`, without the title that is only `T`'s name.
+/// The schema of `T` as a root, with its `$defs`. A title that only repeats `T`'s name is removed.
 pub(crate) fn root<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     let mut schema = generator.root_schema_for::<T>().to_value();
     if let Value::Object(members) = &mut schema
@@ -131,22 +131,22 @@ pub(crate) fn object(properties: Vec<Property>, defs: Map<String, Value>) -> Val
     Value::Object(schema)
 }
 
-/// The schema of arguments that nobody takes.
+/// The schema of a tool without arguments.
 // MCP 2025-11-25 server/tools, Data Types: the recommended form of a tool without parameters
 fn nothing() -> Value {
     json!({"type": "object", "properties": {}, "additionalProperties": false})
 }
 
-/// Whether `T` is read from null and nothing else, as `()` and a struct without a body are.
+/// Whether `T` deserializes only from null, as `()` and unit structs do.
 pub(crate) fn is_unit<T: JsonSchema>() -> bool {
     root::<T>(&mut input_generator()).get("type").is_some_and(|kind| kind == "null")
 }
 
-/// A property's schema, with the parameter's documentation in place of its type's.
+/// A property's schema, with the parameter's documentation instead of its type's.
 fn described(property: Property) -> Value {
     let mut schema = match property.schema {
         Value::Object(members) => members,
-        // `true`: anything
+        // `true`: any value
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     };
     if !property.doc.is_empty() {
@@ -158,11 +158,11 @@ fn described(property: Property) -> Value {
 
 /// A derived schema of arguments.
 ///
-/// What is listed is narrower than what is accepted: an optional property is listed as its plain type, but null still
-/// reads as `None`. So values are held against the schema as it was before.
+/// The listed schema accepts less than the server does: an optional property is listed with its plain type, but null is
+/// still read as `None`. So values are checked against the schema before these changes.
 ///
-/// What is listed is enforced: where a schema forbids further members, and it is not known that serde refuses them,
-/// they are looked for. `is_closed` says that serde does for the whole.
+/// The listed schema is enforced: where it forbids further members and serde may not refuse them, the validator does.
+/// `is_closed` says that serde refuses them at the root.
 pub(crate) fn derived_input(mut schema: Value, is_closed: bool) -> Result<Checked, SchemaError> {
     if schema.get("type").is_some_and(|kind| kind == "null") {
         schema = nothing();
@@ -195,14 +195,15 @@ pub(crate) fn derived_output<T: JsonSchema>() -> Result<Checked, SchemaError> {
     Ok(Checked { listed: raw(&schema)?, validator: Some(validator), written: false })
 }
 
-/// A schema of arguments that the author wrote: listed byte for byte and always checked.
+/// A schema of arguments that the author wrote: listed as [`written`] and always checked.
 pub(crate) fn written_input(json: &str) -> Result<Checked, SchemaError> {
     let checked = written(json)?;
     must_be_object(&value(checked.listed.get())?)?;
     Ok(checked)
 }
 
-/// A schema that the author wrote. Line breaks, which a line of stdio cannot hold, become spaces.
+/// A schema that the author wrote. It is listed without surrounding white space, and its line breaks, which a line of
+/// stdio cannot contain, become spaces.
 pub(crate) fn written(json: &str) -> Result<Checked, SchemaError> {
     let schema = value(json)?;
     let validator = compile(&schema)?;
@@ -226,7 +227,7 @@ fn must_be_object(schema: &Value) -> Result<(), SchemaError> {
     Err(SchemaError::NoObject(match (schema.get("type").and_then(Value::as_str), schema.get("oneOf")) {
         (Some(kind), _) => format!("a value of type {kind}"),
         (None, Some(_)) => "an enum".to_owned(),
-        (None, None) => "just anything".to_owned(),
+        (None, None) => "a value of any type".to_owned(),
     }))
 }
 

@@ -1,11 +1,11 @@
-//! What is changed in a derived schema before clients see it, and what is asked of every schema.
+//! Changes to derived schemas before clients see them, and checks of all schemas.
 //!
-//! Clients drop tools, or arguments, over what schemars writes with good reason: `"format": "uint64"`, which JSON
-//! Schema does not know, `["string", "null"]`, `anyOf` with null. Each change here is one that some client needs.
+//! Some clients drop tools or arguments because of what schemars writes for good reasons: `"format": "uint64"`, which
+//! JSON Schema does not know, `["string", "null"]`, `anyOf` with null. Each change here is needed by some client.
 //!
-//! Of `schemars`' own transforms only the list of formats is used: `RestrictFormats` and `ReplaceBoolSchemas` change
-//! the order of keywords in what clients show, the second turns `"additionalProperties": false` into `not`, none takes
-//! null out, and `inline_subschemas` has to be chosen before it is known how the tool is listed.
+//! Of `schemars`' own transforms, only the list of formats is used: `RestrictFormats` and `ReplaceBoolSchemas` change
+//! the order of keywords that clients show, the latter turns `"additionalProperties": false` into `not`, none removes
+//! null, and `inline_subschemas` must be chosen before it is known how the tool is listed.
 
 use schemars::{
     Schema,
@@ -51,7 +51,7 @@ fn each(schema: &mut Value, change: impl FnMut(&mut Schema)) {
     }
 }
 
-/// The first `$ref` that leads out of the schema.
+/// The first `$ref` that points outside the schema.
 pub(super) fn remote_ref(schema: &Value) -> Option<String> {
     let mut remote = None;
     each(&mut schema.clone(), |schema| {
@@ -63,7 +63,7 @@ pub(super) fn remote_ref(schema: &Value) -> Option<String> {
     remote
 }
 
-/// Whether a value may fit its Rust type and not this schema, which was derived from the type.
+/// Whether a value may deserialize into its Rust type but not match this schema, which was derived from the type.
 pub(super) fn says_more_than_serde(schema: &mut Value) -> bool {
     let mut more = false;
     each(schema, |schema| {
@@ -88,8 +88,8 @@ fn bounds(members: &Map<String, Value>) -> bool {
     more("minimum", &of_type.0) || more("maximum", &of_type.1)
 }
 
-/// Whether a derived schema forbids further members where serde may not. It does in a variant that is written as the
-/// only member of an object, and `is_closed` says that it does in the whole.
+/// Whether a derived schema forbids further members where serde may not. Serde does in a variant that is written as the
+/// only member of an object, and `is_closed` says that it does at the root.
 pub(super) fn closes_more_than_serde(schema: &mut Value, is_closed: bool) -> bool {
     let closes =
         |members: &Map<String, Value>| members.get("additionalProperties") == Some(&Value::Bool(false));
@@ -112,7 +112,7 @@ pub(super) fn closes_more_than_serde(schema: &mut Value, is_closed: bool) -> boo
     closed > known
 }
 
-/// Makes a derived schema of arguments such that clients take it.
+/// Adapts a derived schema of arguments to what clients accept.
 pub(super) fn for_clients(schema: &mut Value) {
     each(schema, |schema| {
         let Some(members) = schema.as_object_mut() else { return };
@@ -127,14 +127,14 @@ pub(super) fn for_clients(schema: &mut Value) {
     });
 }
 
-/// Makes a derived schema of structured content such that clients take it. Null stays: it is what `None` is written as.
+/// Adapts a derived schema of structured content to what clients accept. Null stays: `None` is serialized as null.
 pub(super) fn output(schema: &mut Value) {
     each(schema, |schema| {
         if let Some(members) = schema.as_object_mut() {
             drop_foreign_format(members);
         }
     });
-    // an enum of objects: up to 2025-11-25 the root must say that it is one
+    // an enum of objects: up to 2025-11-25 the root must have the type "object"
     let Value::Object(members) = schema else { return };
     let all_objects = |key: &str| {
         let branches = members.get(key).and_then(Value::as_array);
@@ -146,8 +146,8 @@ pub(super) fn output(schema: &mut Value) {
     }
 }
 
-/// Puts definitions in the place of references to them, for clients that follow none. A type that holds itself keeps
-/// its reference, and the schema its definitions.
+/// Replaces references by their definitions, for clients that do not follow references. A recursive type keeps its
+/// reference, and the schema then keeps its definitions.
 pub(super) fn inline(schema: &mut Value) {
     let Value::Object(members) = schema else { return };
     let Some(Value::Object(defs)) = members.shift_remove("$defs") else { return };
@@ -164,7 +164,7 @@ pub(super) fn inline(schema: &mut Value) {
 
 struct Inline {
     defs: Map<String, Value>,
-    /// The definitions we are inside of.
+    /// The definitions that are being inlined.
     open: Vec<String>,
     recursive: bool,
 }
@@ -197,14 +197,14 @@ fn drop_foreign_format(members: &mut Map<String, Value>) {
     }
 }
 
-/// Whether JSON Schema 2020-12 does not know a format: it is the name of a Rust type.
+/// Whether JSON Schema 2020-12 does not know a format, such as the name of a Rust type.
 fn is_foreign(format: &Value) -> bool {
     let mut alone = json_schema!({ "$schema": meta_schemas::DRAFT2020_12, "format": format });
     RestrictFormats::default().transform(&mut alone);
     alone.get("format").is_none()
 }
 
-/// Takes null out: `Option<T>` is listed as `T`, and that it need not be given is said by `required`.
+/// Removes null: `Option<T>` is listed as `T`, and is optional because `required` does not name it.
 pub(crate) fn drop_null(members: &mut Map<String, Value>) {
     members.shift_remove("nullable");
     if members.get("default").is_some_and(Value::is_null) {
@@ -242,7 +242,7 @@ pub(crate) fn drop_null(members: &mut Map<String, Value>) {
     }
 }
 
-/// `true` is a schema that some clients cannot read; `{}` says the same.
+/// Some clients cannot read the schema `true`; `{}` means the same.
 fn spell_out_any(schema: &mut Value) {
     if *schema == Value::Bool(true) {
         *schema = json!({});

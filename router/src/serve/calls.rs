@@ -1,5 +1,5 @@
-//! The four methods that run author code: each reads its parameters, finds its handler, runs it contained, and encodes
-//! what it results in as the session's revision has it.
+//! The four methods that run handlers: each reads its parameters, finds its handler, runs it with panics caught, and
+//! encodes the result for the revision of the request.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -45,15 +45,15 @@ pub(crate) struct Serving {
 
 impl Serving {
     /// `tools/call`.
-    // MCP 2025-11-25 server/tools, Error Handling: an unknown tool is a protocol error. `task` is not looked at: tasks
-    // are not offered, and a request with one is served as without
+    // MCP 2025-11-25 server/tools, Error Handling: an unknown tool is a protocol error. `task` is ignored, since tasks
+    // are not supported
     pub(crate) async fn call_tool(&self) -> Result<Bytes, McpError> {
         let (tool, call) = self.tool_call()?;
         let start = |call| {
             self.router.count_call();
             tool.call(call)
         };
-        // `converse`, without a future round it: see `the_future_of_a_request_is_small`
+        // `run_rounds`, without its own future: see `the_future_of_a_request_is_small`
         let mut result = match Rounds::new("tools/call", call.clone(), start(call)).await? {
             Ended::Complete(result) => result,
             Ended::Asks(asked) => match Box::pin(self.asked("tools/call", *asked, &start)).await? {
@@ -75,7 +75,7 @@ impl Serving {
         if let Some(missing) = self.missing(tool.client_needs()) {
             return Err(missing);
         }
-        // what is not an object is the tool's to refuse
+        // the tool refuses arguments that are not an object
         let arguments = params.optional("arguments").map(|json| params.slice(json));
         Ok((tool, self.round("tools/call", kept(params, name), arguments)?))
     }
@@ -102,7 +102,7 @@ impl Serving {
         self.encode(&self.complete(), &result)
     }
 
-    /// `resources/read`: a resource of that very URI, or else the first template it fits.
+    /// `resources/read`: the resource with this URI, or else the first template that matches it.
     pub(crate) async fn read_resource(&self) -> Result<Bytes, McpError> {
         #[derive(Serialize)]
         struct ReadResult {
@@ -122,7 +122,7 @@ impl Serving {
             Err(error) if error.code == ErrorCode::RESOURCE_NOT_FOUND => None,
             Err(error) => return Err(error),
         };
-        // MCP 2025-11-25 server/resources, Error Handling: a resource that is not there is an error, not nothing
+        // MCP 2025-11-25 server/resources, Error Handling: a missing resource is an error, not an empty result
         let mut contents = contents.ok_or_else(|| era::resource_not_found(&uri, self.revision()))?;
         for part in &mut contents {
             if part.mime_type.is_none() && uri::same(&part.uri, &uri) {
@@ -159,13 +159,13 @@ impl Serving {
         self.encode(&self.complete(), &CompleteResult { completion: completion.cut() })
     }
 
-    /// What a result without a `_meta` of its own begins with.
+    /// The first members of a result without its own `_meta`.
     fn complete(&self) -> [&[u8]; 2] {
         self.router.result_meta().prefix(ResultType::Complete, None, self.revision())
     }
 
-    /// Who reads a URI, its variables, the MIME type of what says none, and how long it may be kept.
-    #[expect(clippy::type_complexity, reason = "four parts that are taken apart at once")]
+    /// The reader of a URI, its variables, the default MIME type of its contents, and how long they may be cached.
+    #[expect(clippy::type_complexity, reason = "four parts that the caller destructures at once")]
     fn reader(
         &self,
         uri: &str,
@@ -189,7 +189,7 @@ impl Serving {
         })
     }
 
-    /// What a `ref` names, and its completers.
+    /// The target of a `ref`, and its completers.
     fn completers(&self, reference: &str) -> Result<(ByteString, Completers), McpError> {
         let reference = Params::read(Some(reference), "ref.", ["type", "name", "uri"])?;
         let kind = reference.text("type", self.name_limit())?;
@@ -200,7 +200,7 @@ impl Serving {
                     self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "ref.name", &name))?;
                 Ok((name, prompt.completers().clone()))
             }
-            // a template, or a URI: of a resource, which has nothing to complete, or of one that a template describes
+            // a template, the URI of a resource (nothing to complete), or a URI that matches a template
             "ref/resource" => {
                 let uri = ByteString::from(reference.string("uri", self.name_limit())?);
                 let templates = self.router.templates.snapshot();
@@ -219,14 +219,14 @@ impl Serving {
         }
     }
 
-    /// The error for a client that lacks what a handler cannot do without.
+    /// The error for a client that lacks capabilities which the handler requires.
     fn missing(&self, needs: &[ClientCapability]) -> Option<McpError> {
         let peer = &self.context.peer;
         let lacks = needs.iter().copied().filter(|need| !peer.capabilities.has(*need)).collect::<Vec<_>>();
         (!lacks.is_empty()).then(|| missing_capabilities(&lacks))
     }
 
-    /// The bytes of a name or a URI, at most.
+    /// The limit for a name or a URI, in bytes.
     fn name_limit(&self) -> usize {
         self.router.limits().name_bytes
     }
@@ -235,7 +235,7 @@ impl Serving {
         self.context.peer.revision
     }
 
-    /// What the handler's extractors read.
+    /// The call that the handler's extractors read.
     pub(crate) fn call(&self, target: ByteString, arguments: Option<ByteString>) -> Result<Call, McpError> {
         let params = &self.request.params;
         let meta = params.optional("_meta");
@@ -246,7 +246,7 @@ impl Serving {
         Ok(call.served_by(self.router.clone()))
     }
 
-    /// Runs a handler. What it panics with reaches nobody.
+    /// Runs a handler. A panic becomes an error; its payload is dropped.
     async fn run<T>(
         &self,
         method: &'static str,
@@ -266,10 +266,10 @@ impl Serving {
     }
 }
 
-/// The token under which a request wants progress.
+/// The progress token of a request.
 // MCP 2025-11-25 basic/utilities/progress, Progress Flow: MUST be a string or integer value
 pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpError> {
-    // a name may be written with escapes; what has none and not this text has no such member
+    // fast path: a name may be written with escapes, but without a backslash it must appear as it is
     if meta.starts_with('{') && !meta.contains("progressToken") && !meta.contains('\\') {
         return Ok(None);
     }
@@ -279,7 +279,7 @@ pub(crate) fn progress_token(meta: &str) -> Result<Option<ProgressToken>, McpErr
     token.map(Some).ok_or_else(|| meta.mistyped("progressToken", "a string or an integer"))
 }
 
-/// The arguments that have values already.
+/// The other arguments, which already have values.
 fn context(context: Option<&str>) -> Result<HashMap<String, String>, McpError> {
     let context = Params::read(context, "context.", ["arguments"])?;
     match context.optional("arguments") {
@@ -290,7 +290,7 @@ fn context(context: Option<&str>) -> Result<HashMap<String, String>, McpError> {
     }
 }
 
-/// A part of the parameters, to be kept: a copy only of what has escapes.
+/// A part of the parameters, to be kept. Only text with escapes is copied.
 fn kept(params: &Parameters, text: Cow<'_, str>) -> ByteString {
     match text {
         Cow::Borrowed(part) => params.slice(part),

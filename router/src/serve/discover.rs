@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// The result of `server/discover`, but for what every result says.
+/// The result of `server/discover`, without the members that every result has.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DiscoverResult<'a> {
@@ -25,7 +25,7 @@ impl Router {
     // MCP 2026-07-28 server/discover
     pub(crate) fn discover(&self, id: &RequestId, revision: Revision) -> Result<Bytes, McpError> {
         let result = DiscoverResult {
-            // those with a handshake, too: a client may know no other
+            // including those with a handshake: a client may support no other
             supported_versions: self.eras().versions().collect(),
             capabilities: self.capabilities(revision),
             instructions: self.settings().instructions.as_deref(),

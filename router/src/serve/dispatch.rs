@@ -1,7 +1,7 @@
 //! The method table: which function serves a request.
 //!
-//! The session serves what concerns itself (the handshake, its log level, its subscriptions); everything else comes to
-//! [`Router::dispatch`], on the worker that accepted the request.
+//! The session serves its own methods (the handshake, the log level, subscriptions). [`Router::dispatch`] serves all
+//! others, on the worker that accepted the request.
 //!
 //! **Invariant:** every dispatched request has one [`Reply`], whatever its handler does.
 
@@ -28,17 +28,17 @@ use crate::{
     },
 };
 
-/// The answer of one request.
+/// The answer to one request.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The whole JSON-RPC response, the id included.
     pub json: Bytes,
-    /// The error's code, where it is one.
+    /// The error code, if the answer is an error.
     pub code: Option<ErrorCode>,
 }
 
 impl Router {
-    /// The method of this name, if the revision has it and something offers it.
+    /// The method of this name, if the revision has it and its capability is declared.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Router {
     /// -32602 that names `level`.
     pub fn parse_level(params: &Parameters) -> Result<Level, McpError> {
         let params = params.members()?;
-        // as a string first: serde takes `{"debug":null}` for the same variant
+        // as a string first: serde accepts `{"debug":null}` for the same variant
         let level = params.text("level", usize::MAX)?;
         Level::deserialize((*level).into_deserializer())
             .map_err(|_: serde::de::value::Error| params.mistyped("level", "a log level"))
@@ -72,11 +72,12 @@ impl Router {
         params.members()?.string("uri", self.limits().name_bytes).map(ByteString::from)
     }
 
-    /// The URI that `resources/subscribe` asks for. One that fits a template counts as existing: only its reader knows.
+    /// The URI that `resources/subscribe` asks for. One that matches a template counts as existing: only
+    /// the reader could tell.
     ///
     /// # Errors
     ///
-    /// -32602 that names `uri`; -32002 for a URI that names no resource and fits no template.
+    /// -32602 that names `uri`; -32002 for a URI that names no resource and matches no template.
     pub fn subscribable(&self, params: &Parameters) -> Result<ByteString, McpError> {
         let uri = self.parse_uri(params)?;
         if !self.has_resource(&uri) {
@@ -85,13 +86,13 @@ impl Router {
         Ok(uri)
     }
 
-    /// Serves a request that is none of the session's own.
+    /// Serves a request, other than the session's own methods.
     ///
     /// The future never panics. It stays on the worker that polls it: handlers need not be `Send`.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future drops the handler. Nothing is answered then.
+    /// Dropping the future drops the handler, and there is no answer.
     pub fn dispatch(
         self: &Arc<Self>,
         request: Request,
@@ -99,7 +100,7 @@ impl Router {
     ) -> impl Future<Output = Reply> + use<> + 'static {
         let id = request.id.clone();
         let serving = Serving { router: Arc::clone(self), request, context };
-        // Handlers are contained where they are called; this is for mistakes of ours. No `async` block: it would hold
+        // Handlers are contained where they are called; this is for our own bugs. No `async` block: it would hold
         // the future twice, and every request's task with it.
         AssertUnwindSafe(serve(serving)).catch_unwind().map(move |served| {
             let served = served.unwrap_or_else(|payload| {
@@ -127,13 +128,13 @@ async fn serve(serving: Serving) -> Result<Bytes, McpError> {
         Method::ListPrompts => router.list(&router.prompts, request, revision),
         Method::ListResources => router.list(&router.resources, request, revision),
         Method::ListTemplates => router.list(&router.templates, request, revision),
-        // these run a handler; the rarer ones are boxed, so that a call of a tool does not carry their size
+        // these run a handler; the rarer ones are boxed, so that a tool call does not pay for their size
         Method::CallTool => serving.call_tool().await,
         Method::GetPrompt => Box::pin(serving.get_prompt()).await,
         Method::ReadResource => Box::pin(serving.read_resource()).await,
         Method::Complete => Box::pin(serving.completion()).await,
         Method::Discover => router.discover(&request.id, revision),
-        // the session's own never come here, nor does what lasts as long as its client likes
+        // these are served before dispatch
         Method::Initialize
         | Method::Ping
         | Method::SetLevel
@@ -144,7 +145,7 @@ async fn serve(serving: Serving) -> Result<Bytes, McpError> {
     served.map_err(|error| defined(error, &serving))
 }
 
-/// An error as it may leave: one whose code is not its author's to give is ours, and logged.
+/// The error that is sent. A handler's error with a reserved code becomes -32603 and is logged.
 fn defined(mut error: McpError, serving: &Serving) -> McpError {
     let code = error.code.0;
     if era::error(&mut error, serving.context.peer.revision) {
@@ -155,7 +156,7 @@ fn defined(mut error: McpError, serving: &Serving) -> McpError {
     let (method, target) = (Shown(method), target.as_deref().unwrap_or_default());
     let why = failure::text(&error.message);
     log::error!(
-        "the handler of {method} {} gave the error code {code}, which the protocol reserves; its client gets -32603: {why}",
+        "the handler of {method} {} returned the reserved error code {code}; the client gets -32603: {why}",
         Shown(target)
     );
     McpError::internal()

@@ -140,7 +140,7 @@ fn a_tool_that_is_not_there_is_named() {
         ("{}", "`name` is missing"),
         (r#"{"name":7}"#, "`name` is not a string"),
         (r#"{"name":null}"#, "`name` is not a string"),
-        (r#"{"name":"a","name":"b"}"#, "`name` is there twice"),
+        (r#"{"name":"a","name":"b"}"#, "duplicate member `name`"),
     ] {
         assert_eq!(refused(&router, "tools/call", params), (-32602, message.to_owned()), "{params}");
     }
@@ -185,7 +185,10 @@ fn a_progress_token_is_a_string_or_an_integer_and_nothing_else() {
         let message = "`_meta.progressToken` is not a string or an integer".to_owned();
         assert_eq!(refused(&router, "tools/call", &call(token)), (-32602, message), "{token}");
     }
-    assert_eq!(refused(&router, "tools/call", r#"{"name":"token","_meta":[]}"#).1, "`_meta` is no object");
+    assert_eq!(
+        refused(&router, "tools/call", r#"{"name":"token","_meta":[]}"#).1,
+        "`_meta` is not an object"
+    );
     assert!(answer(&router, LATEST, "tools/call", r#"{"name":"token","_meta":null}"#).1.is_none());
 }
 
@@ -653,42 +656,45 @@ fn an_authors_mistake_is_told_when_it_is_registered() {
     let error = |result: Result<(), AddError>| result.unwrap_err().to_string();
     assert_eq!(
         error(router.add_prompt(Prompt::new("greet", async || "x"))),
-        "prompt \"greet\" is registered already"
+        "prompt \"greet\" is already registered"
     );
     assert_eq!(error(router.add_prompt(Prompt::new("", async || "x"))), "a prompt has no name");
     let long = Resource::new("x".repeat(8193), "r", async || "x");
-    assert_eq!(error(router.add_resource(long)), "a resource has a name of 8193 bytes, more than 8192");
+    assert_eq!(error(router.add_resource(long)), "a resource has a name of 8193 bytes (the limit is 8192)");
     let odd = ResourceTemplate::new("x:{?q}", "r", async || "x");
     let expected = "resource template \"x:{?q}\": the expression \"{?q}\" is neither {var} nor {+var}";
     assert_eq!(error(router.add_resource_template(odd)), expected);
     let stray = Prompt::new("p", async || "x").complete("ghost", async || vec!["x"]);
-    assert_eq!(error(router.add_prompt(stray)), "prompt \"p\" completes \"ghost\", which it does not have");
+    assert_eq!(
+        error(router.add_prompt(stray)),
+        "prompt \"p\" has a completer for \"ghost\", which does not exist"
+    );
     let number = Prompt::new("p", async |_: Args<Count>| "x");
-    let expected = "prompt \"p\": argument \"n\" is not a string, and clients send nothing else";
+    let expected = "prompt \"p\": argument \"n\" is not a string; clients can send only strings";
     assert_eq!(error(router.add_prompt(number)), expected);
     assert!(router.prompts.get("p").is_none());
     // a template and its reader have the same names
     let keyed = ResourceTemplate::new("n://{key}/{lang}", "n", async |_: Args<Count>| "x");
-    let expected = "resource template \"n://{key}/{lang}\": its reader takes the argument \"n\", which is not a variable \
-                    of it (there are key, lang)";
+    let expected = "resource template \"n://{key}/{lang}\": its reader requires the argument \"n\", but its variables \
+                    are key, lang";
     assert_eq!(error(router.add_resource_template(keyed)), expected);
     let one = Resource::new("n://1", "n", async |_: Args<Count>| "x");
-    let expected = "resource \"n://1\": its reader takes the argument \"n\", which is not a variable of it (it has none: a \
-                    `ResourceTemplate` has)";
+    let expected = "resource \"n://1\": its reader requires the argument \"n\", but a resource has no variables: use a \
+                    `ResourceTemplate`";
     assert_eq!(error(router.add_resource(one)), expected);
     let closed = ResourceTemplate::new("n://{n}/{key}", "n", async |_: Args<Closed>| "x");
     let expected = "resource template \"n://{n}/{key}\": its reader refuses the variable \"key\" (`deny_unknown_fields`)";
     assert_eq!(error(router.add_resource_template(closed)), expected);
     let twice = ResourceTemplate::new("n://{n}", "n", async |_: Args<Count>, _: Args<Count>| "x");
-    assert!(error(router.add_resource_template(twice)).contains("it stands alone"));
+    assert!(error(router.add_resource_template(twice)).contains("takes all arguments"));
     // C104
     let a = async || "x";
     router.add_resource(Resource::new("mem://dup/%C3%B6", "r", a)).unwrap();
     let again = error(router.add_resource(Resource::new("MEM://dup/%c3%b6", "r", a)));
-    assert_eq!(again, "resource \"MEM://dup/%c3%b6\" is registered already");
+    assert_eq!(again, "resource \"MEM://dup/%c3%b6\" is already registered");
     router.add_resource_template(ResourceTemplate::new("mem://dup/a b/{id}", "r", a)).unwrap();
     let again = ResourceTemplate::new("mem://dup/%61%20b/{id}", "r", a);
-    assert!(error(router.add_resource_template(again)).ends_with("is registered already"));
+    assert!(error(router.add_resource_template(again)).ends_with("is already registered"));
     assert!(
         router.remove_resource("mem://dup/%C3%B6") && router.remove_resource_template("mem://DUP/a%20b/{id}")
     );

@@ -1,4 +1,4 @@
-//! Extensions of the protocol that a server declares. None is by default.
+//! Protocol extensions that a server declares. There are none by default.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::wire::names;
 /// Settings by id, as JSON objects.
 pub(crate) type Extensions = BTreeMap<String, Box<RawValue>>;
 
-/// Why an extension cannot be declared: an author's mistake.
+/// Why an extension cannot be declared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidExtension {
-    /// No id of an extension.
-    #[error("{0:?} is no id of an extension: write prefix/name, such as com.example/feature")]
+    /// The text is not an extension id.
+    #[error("{0:?} is not an extension id: write prefix/name, such as com.example/feature")]
     Id(String),
-    /// The settings are no JSON object.
-    #[error("the settings of the extension {0:?} are no JSON object")]
+    /// The settings are not a JSON object.
+    #[error("the settings of the extension {0:?} are not a JSON object")]
     Settings(String),
-    /// It is declared already.
-    #[error("the extension {0:?} is declared already")]
+    /// The extension is already declared.
+    #[error("the extension {0:?} is already declared")]
     Taken(String),
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Whether this is the id of an extension: a key of `_meta` with a prefix.
+/// Whether this is an extension id: a key of `_meta` with a prefix.
 // MCP 2026-07-28 basic, _meta: Key name format; basic/versioning, Extension Negotiation: a mandatory prefix
 fn is_id(id: &str) -> bool {
     let Some((prefix, name)) = id.split_once('/') else { return false };

@@ -46,7 +46,7 @@ pub struct Handle {
 }
 
 impl Router {
-    /// The way to change what it offers.
+    /// The handle of a router.
     #[must_use]
     pub fn handle(self: &Arc<Self>) -> Handle {
         Handle { router: Arc::clone(self) }
@@ -97,7 +97,7 @@ impl Handle {
         self.router.add_resource(resource)
     }
 
-    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
+    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it remain.
     pub fn remove_resource(&self, uri: &str) -> bool {
         self.router.remove_resource(uri)
     }

@@ -19,20 +19,20 @@ use crate::{
     },
 };
 
-/// What a client said in `initialize`, as far as the server uses it.
+/// The members of `initialize` that the server uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// The revision the session will have: the one asked for, or our counter-offer.
     pub revision: Revision,
-    /// What the client can do, without what the revision lacks.
+    /// The capabilities of the client, without those that the revision lacks.
     pub capabilities: ClientCapabilities,
-    /// What the client calls itself.
+    /// The name and version of the client.
     pub info: Implementation,
 }
 
 impl Opening {
-    /// Reads the parameters of `initialize`. What the client calls itself is kept as long as the session, so each of
-    /// its names may have `name_bytes` at most.
+    /// Reads the parameters of `initialize`. The client's name, version and title are kept as long as the
+    /// session, so each may have at most `name_bytes` bytes.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl Opening {
     }
 }
 
-/// What a client calls itself, at `path`.
+/// The name, version and title of a client, at `path`.
 pub(crate) fn implementation(
     info: &str,
     path: &'static str,
@@ -61,8 +61,8 @@ pub(crate) fn implementation(
     })
 }
 
-/// A capability is declared by an object. Anything else in its place declares nothing: the client is then never asked
-/// for what it may not mean, and is not turned away for what we do not need. `extensions` is given as it came.
+/// A capability is declared by an object. Any other value declares nothing: the client then gets no request that it
+/// may not support, and is not refused for a capability that we do not need. `extensions` is returned as received.
 pub(crate) fn capabilities<'a>(
     declared: &'a str,
     path: &'static str,
@@ -86,7 +86,7 @@ pub(crate) fn capabilities<'a>(
     Ok((capabilities, declared.optional("extensions")))
 }
 
-/// Which of two members are objects.
+/// Whether each of two members is an object.
 fn members(
     text: Option<&str>,
     path: &'static str,
@@ -108,7 +108,7 @@ pub struct InitializeResult {
     instructions: Option<String>,
 }
 
-/// What a server offers, as it declares it.
+/// The capabilities that a server declares.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +142,7 @@ struct Resources {
 }
 
 impl Router {
-    /// What a client is told at `initialize`: the capabilities of what is registered, and who we are.
+    /// The result of `initialize`: the declared capabilities, and the server's name and version.
     #[must_use]
     pub fn initialize_result(&self, revision: Revision) -> InitializeResult {
         let mut server_info = self.settings().info.clone();
@@ -155,7 +155,7 @@ impl Router {
         }
     }
 
-    /// The capabilities of what is registered.
+    /// The declared capabilities.
     pub(crate) fn capabilities(&self, revision: Revision) -> ServerCapabilities {
         let lists = |capability| self.declares(capability).then_some(Lists { list_changed: true });
         let completions =

@@ -1,7 +1,6 @@
-//! `subscriptions/listen`: what a client wants to hear of, and the messages of a subscription.
+//! `subscriptions/listen`: the filter that a client sends, and the messages of a subscription.
 //!
-//! Every message of a subscription says whose it is: it carries the id of the request that opened it, in the type it
-//! came with.
+//! Every message of a subscription carries the id of the request that opened it, with the same JSON type.
 
 use std::collections::HashSet;
 
@@ -26,7 +25,7 @@ use crate::{
     },
 };
 
-/// Where a message names its subscription, in its `_meta`.
+/// The key of `_meta` under which a message names its subscription.
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 const TOOLS: &str = "toolsListChanged";
@@ -49,7 +48,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The changes it lets through; resources by the normal form of their URI.
+    /// The changes that it selects; resources by the normal form of their URI.
     pub fn changes(&self) -> impl Iterator<Item = Change> {
         let lists = [
             self.tools.then_some(Change::Tools),
@@ -60,7 +59,7 @@ impl Filter {
     }
 }
 
-/// The filter as it is acknowledged: a missing member is not supported.
+/// The filter as it is acknowledged. A missing member means that the notification is not sent.
 impl Serialize for Filter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -77,8 +76,8 @@ impl Serialize for Filter {
 }
 
 impl Router {
-    /// What a request to listen asks for, as far as it is honoured: lists of what the server offers, and resources that
-    /// exist now or fit a template. A resource that is added later is not among them; its list has changed then.
+    /// The part of a requested filter that is honoured: lists whose capability is declared, and resources that exist
+    /// now or match a template. A resource that is added later is not included; its list has changed then.
     ///
     /// # Errors
     ///
@@ -110,7 +109,7 @@ impl Router {
         if uris.iter().any(|uri| uri.len() > bytes) {
             return refuse(format!("a URI longer than {bytes} bytes"));
         }
-        // one that is duplicated, however it is written, is told under its first name
+        // a duplicate, in any spelling, is notified under the first one
         let mut seen = HashSet::new();
         let uris = uris.into_iter().filter(|uri| seen.insert(uri::normal(uri).into_owned()));
         let uris = uris.map(ByteString::from).collect::<Vec<_>>();
@@ -121,13 +120,13 @@ impl Router {
         Ok(uris.into_iter().filter(|uri| offered && self.has_resource(uri)).collect())
     }
 
-    /// Whether a URI names a resource, or fits a template: only its reader knows then.
+    /// Whether a URI names a resource, or matches a template: then only its reader could tell.
     pub(crate) fn has_resource(&self, uri: &str) -> bool {
         let fits = || self.templates.snapshot().iter().any(|template| template.arguments(uri).is_some());
         self.resources.get(uri).is_some() || fits()
     }
 
-    /// The answer that ends a subscription in good order.
+    /// The response that ends a subscription gracefully.
     // MCP 2026-07-28 basic/patterns/subscriptions, Graceful Closure
     #[must_use]
     pub fn listen_result(&self, id: &RequestId, revision: Revision) -> Bytes {
@@ -141,14 +140,14 @@ impl Router {
     }
 }
 
-/// The first message of a subscription: what is honoured of its filter.
+/// The first message of a subscription: the part of its filter that is honoured.
 #[must_use]
 pub fn acknowledged(id: &RequestId, filter: &Filter) -> Bytes {
     let params = json!({ "_meta": { SUBSCRIPTION_ID: id }, "notifications": filter });
     encode_notification("notifications/subscriptions/acknowledged", &params)
 }
 
-/// The notice of a change to a subscription.
+/// The notification of a change, for a subscription.
 #[must_use]
 pub fn notice(id: &RequestId, change: &Change) -> Bytes {
     let meta = json!({ SUBSCRIPTION_ID: id });
@@ -158,7 +157,8 @@ pub fn notice(id: &RequestId, change: &Change) -> Bytes {
     }
 }
 
-/// Says on a pipe that a subscription is over; after its answer, or clients take it for lost.
+/// The notification, over stdio, that a subscription has ended. It is sent after the response; otherwise clients
+/// would consider the subscription lost.
 // MCP 2026-07-28 basic/patterns/cancellation: MUST send it when it tears down a subscription
 #[must_use]
 pub fn torn_down(id: &RequestId) -> Bytes {

@@ -1,8 +1,7 @@
-//! The metadata of a self-contained request in `_meta`: its version, the client that sends it, what
-//! they can do.
+//! The metadata of a self-contained request in `_meta`: its version, its client, and the client's capabilities.
 //!
-//! Read in two steps, since a transport has something to check in between: [`RequestMeta::of`] sees whether the request
-//! names a version at all, [`RequestMeta::peer`] reads the rest. Nothing of it is remembered for another request.
+//! It is read in two steps, because a transport has checks in between: [`RequestMeta::of`] finds out whether the
+//! request names a version, [`RequestMeta::peer`] reads the rest. Nothing is kept for other requests.
 
 use std::borrow::Cow;
 
@@ -31,29 +30,29 @@ const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const PROGRESS: &str = "progressToken";
 
-/// The metadata of a request that is self-contained.
+/// The metadata of a self-contained request.
 #[derive(Debug)]
 pub struct RequestMeta<'a> {
     meta: Params<'a, 5>,
 }
 
 impl<'a> RequestMeta<'a> {
-    /// The claim of a request with these parameters, if its `_meta` names a version, whatever its value.
+    /// The metadata of a request with these parameters, if its `_meta` names a version, valid or not.
     ///
-    /// Parameters that cannot be read have none: the code that serves the request refuses them.
+    /// `None` for parameters that cannot be read; the code that serves the request refuses them.
     #[must_use]
     pub fn of(params: &'a Parameters) -> Option<Self> {
         params.raw("_meta")?;
         Self::read(params).ok().filter(|claim| claim.meta.raw(VERSION).is_some())
     }
 
-    /// The metadata of a request that is known to need it.
+    /// The metadata of a request that must have it.
     ///
     /// # Errors
     ///
-    /// -32602 for parameters that are not an object, and for what is duplicated or is not an object in them. An
-    /// `initialize` that names no version comes from a client that knows no other way: -32022, with those that are
-    /// served.
+    /// -32602 if the parameters or their `_meta` are not an object, or have a duplicate member. -32022, with the
+    /// versions that are served, for an `initialize` without a version in `_meta`: its client supports the handshake
+    /// only.
     // MCP 2026-07-28 basic/versioning, Backward Compatibility: SHOULD name the versions in any error to `initialize`
     pub fn required(request: &'a Request, router: &Router) -> Result<Self, McpError> {
         let params = &request.params;
@@ -73,16 +72,16 @@ impl<'a> RequestMeta<'a> {
     ///
     /// # Errors
     ///
-    /// -32602 if it is missing or no string.
+    /// -32602 if it is missing or not a string.
     pub fn version(&self) -> Result<Cow<'a, str>, McpError> {
         self.meta.text(VERSION, usize::MAX)
     }
 
-    /// Who sends the request, as far as it says so.
+    /// The client that sends the request, as its metadata describes it.
     ///
     /// # Errors
     ///
-    /// -32022 for a version that is not served without a handshake, with all that are served; -32602 that names the
+    /// -32022, with all versions that are served, for one that needs a handshake or is unknown; -32602 that names the
     /// member that is missing, mistyped or too long.
     pub fn peer(&self, router: &Router) -> Result<Peer, McpError> {
         let version = self.version()?;
@@ -103,7 +102,7 @@ impl<'a> RequestMeta<'a> {
             ),
             None => None,
         };
-        // what is wrong with `_meta` is found before the request is served
+        // errors in `_meta` are found before the request is served
         if let Some(token) = self.meta.raw(PROGRESS) {
             serde_json::from_str::<ProgressToken>(token)
                 .map_err(|_| self.meta.mistyped(PROGRESS, "a string or an integer"))?;
@@ -115,8 +114,8 @@ impl<'a> RequestMeta<'a> {
     }
 }
 
-/// The error for a version that cannot be named in `_meta`. It lists all that are served, newest first: those with a
-/// handshake, too, since a client may know no other.
+/// The error for a version that cannot be named in `_meta`. It lists all versions that are served, newest first,
+/// including those with a handshake, since a client may support no other.
 // MCP 2026-07-28 basic/versioning, Protocol Version Negotiation
 fn unsupported(requested: &str, eras: Eras) -> McpError {
     let supported: Vec<_> = eras.versions().collect();

@@ -1,10 +1,9 @@
 //! Headers that repeat what the body says: `Mcp-Method`, `Mcp-Name`, and `Mcp-Param-*` of the tool that is called.
 //!
-//! Proxies route and bill by them, so a request whose header says one thing and whose body says another is refused
-//! before anything of it runs. Here is what must be repeated and how values are compared; a transport reads the
-//! headers.
+//! Proxies route and bill by them, so a request whose headers do not match its body is refused before its handler runs.
+//! This module decides which headers are required and compares the values; a transport reads the headers.
 //!
-//! **Invariant:** no error holds a value, of the header or of the body: it may be a secret, and errors are logged.
+//! **Invariant:** no error contains a value from the header or the body: it may be a secret, and errors are logged.
 //!
 //! Read next: `schema/headers.rs`, which reads `x-mcp-header` when a tool is registered.
 
@@ -25,21 +24,21 @@ use crate::{
 
 const SENTINEL: (&str, &str) = ("=?base64?", "?=");
 
-/// What a request has under one header name.
+/// The values of a request's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field<'a> {
-    /// Nothing.
+    /// The header is missing.
     Absent,
-    /// One value, as it came.
+    /// One value, as received.
     One(&'a [u8]),
-    /// Several.
+    /// Several values.
     Many,
 }
 
 impl Router {
     /// Checks the headers that must repeat what a request's body says.
     ///
-    /// A parameter that the body lacks although its method needs it is left to the method, unless a header names one.
+    /// If the body lacks a required parameter and no header names it, the method itself refuses the request.
     ///
     /// # Errors
     ///
@@ -71,8 +70,8 @@ impl Router {
         tool.mirrored().iter().try_for_each(|mirrored| {
             let header = &mirrored.header;
             let value = arguments.map_or(Ok(None), |arguments| at(arguments, &mirrored.path));
-            let value =
-                value.map_err(|NoObject| mismatch(header, "repeats a member of what is no object"))?;
+            let value = value
+                .map_err(|NoObject| mismatch(header, "repeats a member of a value that is not an object"))?;
             check(header, field(header), value)
         })
     }
@@ -92,25 +91,25 @@ fn mismatch(header: &str, what: &str) -> McpError {
     McpError::new(ErrorCode::HEADER_MISMATCH, format!("header mismatch: `{header}` {what}"))
 }
 
-/// A header that must be there, and takes no other form.
+/// Checks a required header, which must equal the body's text exactly.
 fn repeats(header: &str, field: Field<'_>, body: &str) -> Result<(), McpError> {
     if text(header, field)?.ok_or_else(|| mismatch(header, "is missing"))? == body {
         return Ok(());
     }
-    Err(mismatch(header, "is not what the body says"))
+    Err(mismatch(header, "does not match the body"))
 }
 
-/// A header that must be there exactly if the body has a value.
+/// Checks a header that must be present exactly if the body has a value.
 fn check(header: &str, field: Field<'_>, body: Option<&str>) -> Result<(), McpError> {
     let text = text(header, field)?;
     match (text, body.filter(|json| *json != "null")) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(mismatch(header, "is missing")),
-        (Some(_), None) => Err(mismatch(header, "is there, and the body has no value for it")),
+        (Some(_), None) => Err(mismatch(header, "is present but the body has no value for it")),
         (Some(text), Some(body)) => {
-            let text = decoded(text).ok_or_else(|| mismatch(header, "is no Base64 of UTF-8"))?;
+            let text = decoded(text).ok_or_else(|| mismatch(header, "is not valid Base64-encoded UTF-8"))?;
             let same = same(&text, body);
-            same.then_some(()).ok_or_else(|| mismatch(header, "is not what the body says"))
+            same.then_some(()).ok_or_else(|| mismatch(header, "does not match the body"))
         }
     }
 }
@@ -119,28 +118,28 @@ fn check(header: &str, field: Field<'_>, body: Option<&str>) -> Result<(), McpEr
 fn text<'a>(header: &str, field: Field<'a>) -> Result<Option<&'a str>, McpError> {
     match field {
         Field::Absent => Ok(None),
-        Field::Many => Err(mismatch(header, "is there more than once")),
+        Field::Many => Err(mismatch(header, "appears more than once")),
         Field::One(bytes) => {
             let visible = bytes.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
             let text = std::str::from_utf8(bytes).ok().filter(|_| visible);
-            let text = text.ok_or_else(|| mismatch(header, "is no visible ASCII"))?;
+            let text = text.ok_or_else(|| mismatch(header, "must be visible ASCII"))?;
             Ok(Some(text.trim_matches([' ', '\t'])))
         }
     }
 }
 
-/// What a value stands for: text that no header can hold travels as `=?base64?..?=`. `None` if it cannot be read.
+/// The decoded value: text that a header cannot hold is sent as `=?base64?..?=`. `None` if it cannot be decoded.
 // MCP 2026-07-28 basic/transports/streamable-http, Value Encoding: the markers are case-sensitive
 fn decoded(text: &str) -> Option<Cow<'_, str>> {
     let (begin, end) = SENTINEL;
     let Some(encoded) = text.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end)) else {
         return Some(Cow::Borrowed(text));
     };
-    // canonical padding only: there is one way to write a value
+    // canonical padding only: every value has exactly one encoding
     String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned)
 }
 
-/// Whether a header has the value that is in the body: strings as they are, integers by number.
+/// Whether a header has the same value as the body: strings exactly, integers by value.
 fn same(text: &str, body: &str) -> bool {
     match body.as_bytes().first() {
         Some(b'"') => params::text(body).is_some_and(|body| body == text),
@@ -150,18 +149,17 @@ fn same(text: &str, body: &str) -> bool {
     }
 }
 
-/// The integer that a JSON number is, exactly; `None` for one with a fraction, or beyond what every client can write.
+/// The exact integer of a JSON number. `None` if it has a fraction, or is outside the range that every client supports.
 fn integer(text: &str) -> Option<i64> {
     let integer = Decimal::read(text)?.integer()?.parse::<i64>().ok()?;
     (-SAFE_MAX..=SAFE_MAX).contains(&integer).then_some(integer)
 }
 
-/// There is something in the place of an object that a path leads through. A type may be read from an array as well,
-/// and then has a value where the path finds none.
+/// A value on the path is not an object. A type may also be read from an array, so a handler could see a value where
+/// the path finds none.
 struct NoObject;
 
-/// The value at a path of members; `None` where there is none. Arguments that are not an object are the tool's to
-/// refuse.
+/// The value at a path of members; `None` if there is none. The tool itself refuses arguments that are not an object.
 fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, NoObject> {
     let mut value = arguments;
     for (depth, name) in path.iter().enumerate() {

@@ -109,27 +109,27 @@ fn an_argument_and_its_header_come_together_or_not_at_all() {
         (json!({ "region": null }), ("mcp-param-region", "null"), Some("no value")),
         (json!({ "region": "eu" }), ("mcp-param-REGION", "eu"), None),
         (json!({ "region": "eu" }), ("Mcp-Param-Region", " eu\t"), None),
-        (json!({ "region": " eu" }), ("Mcp-Param-Region", " eu"), Some("not what the body says")),
+        (json!({ "region": " eu" }), ("Mcp-Param-Region", " eu"), Some("does not match the body")),
         (json!({ "region": " eu" }), ("Mcp-Param-Region", "=?base64?IGV1?="), None),
         (json!({ "region": "" }), ("Mcp-Param-Region", ""), None),
-        (json!({ "region": "eu" }), ("Mcp-Param-Region", "EU"), Some("not what the body says")),
-        (json!({ "region": "eu" }), ("Mcp-Param-Region", "\u{e9}"), Some("no visible ASCII")),
-        (json!({ "region": "eu" }), ("Mcp-Param-Region", "e\u{7f}"), Some("no visible ASCII")),
-        (json!({ "region": "eu" }), ("Mcp-Param-Region", "=?base64?%?="), Some("no Base64")),
+        (json!({ "region": "eu" }), ("Mcp-Param-Region", "EU"), Some("does not match the body")),
+        (json!({ "region": "eu" }), ("Mcp-Param-Region", "\u{e9}"), Some("must be visible ASCII")),
+        (json!({ "region": "eu" }), ("Mcp-Param-Region", "e\u{7f}"), Some("must be visible ASCII")),
+        (json!({ "region": "eu" }), ("Mcp-Param-Region", "=?base64?%?="), Some("not valid Base64")),
         (json!({ "n": 42 }), ("Mcp-Param-N", "42.0"), None),
         (json!({ "n": 42 }), ("Mcp-Param-N", "=?base64?NDI=?="), None),
-        (json!({ "n": 42 }), ("Mcp-Param-N", "43"), Some("not what the body says")),
-        (json!({ "n": 9007199254740992_i64 }), ("Mcp-Param-N", "9007199254740992"), Some("not what")),
-        (json!({ "n": 9007199254740993_i64 }), ("Mcp-Param-N", "9007199254740992"), Some("not what")),
-        (json!({ "n": 0.5 }), ("Mcp-Param-N", "0.5"), Some("not what the body says")),
-        (json!({ "n": [42] }), ("Mcp-Param-N", "42"), Some("not what the body says")),
+        (json!({ "n": 42 }), ("Mcp-Param-N", "43"), Some("does not match the body")),
+        (json!({ "n": 9007199254740992_i64 }), ("Mcp-Param-N", "9007199254740992"), Some("does not match")),
+        (json!({ "n": 9007199254740993_i64 }), ("Mcp-Param-N", "9007199254740992"), Some("does not match")),
+        (json!({ "n": 0.5 }), ("Mcp-Param-N", "0.5"), Some("does not match the body")),
+        (json!({ "n": [42] }), ("Mcp-Param-N", "42"), Some("does not match the body")),
         (json!({ "on": true }), ("Mcp-Param-On", "true"), None),
-        (json!({ "on": true }), ("Mcp-Param-On", "True"), Some("not what the body says")),
-        (json!({ "on": false }), ("Mcp-Param-On", "true"), Some("not what the body says")),
+        (json!({ "on": true }), ("Mcp-Param-On", "True"), Some("does not match the body")),
+        (json!({ "on": false }), ("Mcp-Param-On", "true"), Some("does not match the body")),
         (json!({ "deep": { "er": "x" } }), ("Mcp-Param-Deep", "x"), None),
         (json!({ "deep": { "er": "x" } }), nothing, Some("`Mcp-Param-Deep` is missing")),
         (json!({ "deep": {} }), ("Mcp-Param-Deep", "x"), Some("no value")),
-        (json!({ "deep": 7 }), nothing, Some("what is no object")),
+        (json!({ "deep": 7 }), nothing, Some("not an object")),
         (json!([]), nothing, None),
         (json!({ "query": "x" }), ("Mcp-Param-Query", "other"), None),
     ] {
@@ -151,14 +151,14 @@ fn the_name_of_what_is_asked_for_is_repeated() {
     let prompt = request("prompts/get", json!({ "name": "gr\u{fc}\u{df}en" }));
     for (request, name, wrong) in [
         (&call, Some("region"), None),
-        (&call, Some("Region"), Some("not what the body says")),
+        (&call, Some("Region"), Some("does not match the body")),
         (&call, Some("=?base64?cmVnaW9u?="), None),
         (&call, None, Some("`Mcp-Name` is missing")),
         (&read, Some("mem://a"), None),
-        (&read, Some("mem://b"), Some("not what the body says")),
+        (&read, Some("mem://b"), Some("does not match the body")),
         (&read, None, Some("`Mcp-Name` is missing")),
         (&prompt, Some("=?base64?Z3LDvMOfZW4=?="), None),
-        (&prompt, Some("gr\u{fc}\u{df}en"), Some("no visible ASCII")),
+        (&prompt, Some("gr\u{fc}\u{df}en"), Some("must be visible ASCII")),
         (&request("tools/call", json!({})), None, None),
         (&request("tools/call", json!({ "name": 7 })), Some("7"), Some("no value")),
         (&request("tools/list", json!({ "name": "x" })), Some("y"), None),
@@ -174,10 +174,10 @@ fn the_name_of_what_is_asked_for_is_repeated() {
         }
     }
     let twice = [("Mcp-Method", "tools/call"), ("Mcp-Name", "region"), ("mcp-name", "region")];
-    assert!(refusal(&call, &twice).unwrap().contains("`Mcp-Name` is there more than once"));
+    assert!(refusal(&call, &twice).unwrap().contains("`Mcp-Name` appears more than once"));
     assert!(refusal(&call, &[("Mcp-Name", "region")]).unwrap().contains("`Mcp-Method` is missing"));
     let cased = [("Mcp-Method", "Tools/Call"), ("Mcp-Name", "region")];
-    assert!(refusal(&call, &cased).unwrap().contains("`Mcp-Method` is not what the body says"));
+    assert!(refusal(&call, &cased).unwrap().contains("`Mcp-Method` does not match the body"));
 }
 
 #[test]

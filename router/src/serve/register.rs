@@ -1,7 +1,7 @@
 //! The catalog of a router: adding and removing tools, prompts, resources and templates, at any time.
 //!
-//! The builder uses [`Router::tool`] and its siblings, which panic with the caller\'s line; code that changes a
-//! running server uses [`Router::add_tool`] and its siblings. A change is announced after it took effect.
+//! The builder uses [`Router::tool`] and its siblings, which panic with the caller's line; code that changes a
+//! running server uses [`Router::add_tool`] and its siblings. A change is announced after it has taken effect.
 
 use crate::{
     call::extract::{Takes, Unmatched},
@@ -65,7 +65,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// The author's mistake; nothing has changed then.
+    /// An [`AddError`]; nothing has changed then.
     pub fn add_tool(&self, tool: Tool) -> Result<(), AddError> {
         tool.check()?;
         let definition = tool.definition();
@@ -82,7 +82,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// The author's mistake; nothing has changed then.
+    /// An [`AddError`]; nothing has changed then.
     pub fn add_prompt(&self, prompt: Prompt) -> Result<(), AddError> {
         if let Some(why) = prompt.mistake() {
             return Err(AddError::Arguments { prompt: prompt.key().to_owned(), why: why.clone() });
@@ -109,11 +109,11 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// The author's mistake; nothing has changed then.
+    /// An [`AddError`]; nothing has changed then.
     pub fn add_resource(&self, resource: Resource) -> Result<(), AddError> {
         let definition = resource.definition();
         let (uri, most) = (&definition.uri, self.limits().name_bytes);
-        // what is too short or too long is told as such
+        // an empty or overlong URI gets its own error below
         if (1..=most).contains(&uri.len()) && !names::is_uri(uri) {
             return Err(AddError::Uri { uri: uri.clone() });
         }
@@ -129,7 +129,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// The author's mistake; nothing has changed then.
+    /// An [`AddError`]; nothing has changed then.
     pub fn add_resource_template(&self, template: ResourceTemplate) -> Result<(), AddError> {
         let key = template.key().to_owned();
         let parsed = match template.template() {
@@ -156,7 +156,7 @@ impl Router {
         Ok(())
     }
 
-    /// Removes a tool; `false` if there is none of this name. Calls that run go on.
+    /// Removes a tool; `false` if there is none of this name. Running calls continue.
     pub fn remove_tool(&self, name: &str) -> bool {
         self.remove(&self.tools, name, Change::Tools)
     }
@@ -166,7 +166,7 @@ impl Router {
         self.remove(&self.prompts, name, Change::Prompts)
     }
 
-    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it stay.
+    /// Removes a resource; `false` if there is none at this URI. Subscriptions to it remain.
     pub fn remove_resource(&self, uri: &str) -> bool {
         self.remove(&self.resources, uri, Change::Resources)
     }
@@ -182,7 +182,7 @@ impl Router {
         self.tools.get(name).is_some()
     }
 
-    /// Why a name that was added is too long by now, where one is: the limit was set later.
+    /// The error for a registered name that exceeds the limit, which may have been set after registration.
     #[must_use]
     pub fn overlong(&self) -> Option<AddError> {
         let most = self.limits().name_bytes;
@@ -225,7 +225,7 @@ impl Router {
         if removed.is_some() {
             self.announce(change);
         }
-        // the author's value is dropped here, after everything of ours is done
+        // the entry is dropped last: its `Drop` may run user code
         removed.is_some()
     }
 
@@ -236,7 +236,7 @@ impl Router {
     }
 }
 
-/// Holds what a reader takes against the variables that it gets.
+/// Checks the arguments that a reader takes against the variables of its template.
 fn check_reader(
     kind: &'static str,
     key: &str,
@@ -250,8 +250,8 @@ fn check_reader(
         Ok(Some(Unmatched::Variable(variable))) => Err(AddError::Refused { template: key(), variable }),
         Ok(Some(Unmatched::Argument(argument))) => {
             let variables = match variables {
-                [] => "it has none: a `ResourceTemplate` has".to_owned(),
-                some => format!("there are {}", some.join(", ")),
+                [] => "a resource has no variables: use a `ResourceTemplate`".to_owned(),
+                some => format!("its variables are {}", some.join(", ")),
             };
             Err(AddError::NoVariable { kind, key: key(), argument, variables })
         }

@@ -1,4 +1,4 @@
-//! C117: what cannot be offered, in words.
+//! C117: the errors of registration.
 
 use serde_json::json;
 
@@ -76,7 +76,7 @@ fn icons_and_keys_of_meta_are_looked_at_in_every_definition() {
     assert_eq!(told, AddError::Literal { template: "t:<{x}>".to_owned(), wrong: '<' });
     let told = router.add_resource_template(ResourceTemplate::new("/a/{x}", "t", nothing)).unwrap_err();
     assert_eq!(told, AddError::NoScheme { template: "/a/{x}".to_owned() });
-    // nothing of it is there
+    // nothing was registered
     router.add_tool(Tool::new("t", nothing).meta("com.example/x", 1).icon(Icon::new("data:,"))).unwrap();
     router.add_prompt(Prompt::new("t", nothing)).unwrap();
     router.add_resource(resource("t:x")).unwrap();
@@ -98,7 +98,7 @@ fn a_name_that_clients_may_refuse_is_taken() {
 }
 
 #[test]
-#[should_panic(expected = "a value of type `u8` is given to the server already")]
+#[should_panic(expected = "the server already has a value of type `u8`")]
 fn a_value_of_a_type_that_is_there_is_refused() {
     let mut router = Router::new("s", "1");
     router.settings_mut().insert_data(std::sync::Arc::new(1_u16));

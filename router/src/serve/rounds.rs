@@ -1,5 +1,5 @@
-//! Serving a request whose handler may ask: one round where there is no session, and what a handler asks by hand in
-//! one.
+//! Serving a request whose handler may ask questions: one round without a session; in a session, the questions that a
+//! handler returned as its result.
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -23,18 +23,18 @@ use crate::{
     },
 };
 
-/// What became of it.
+/// The outcome of running a handler.
 pub(crate) enum Served<T> {
     /// The handler has a result.
     Complete(T),
-    /// It has questions: the whole response.
+    /// The handler has questions: the whole response.
     InputRequired(Bytes),
-    /// It has one too many, or too much to remember. The error for the reader of the result.
+    /// A limit was exceeded or a question failed; the message for the result.
     Failed(String),
 }
 
 impl Serving {
-    /// The call that a request is: one round, after those whose memory it brings along.
+    /// The call of a request: one round, with the memory of earlier rounds that the request carries.
     pub(crate) fn round(
         &self,
         method: &'static str,
@@ -52,7 +52,7 @@ impl Serving {
         Ok(self.call(target, arguments)?.in_round(memory.map(Box::new)))
     }
 
-    /// Runs a handler for as long as it has no question. `start` calls it.
+    /// Runs a handler until it has a result or a question. `start` calls it.
     pub(crate) async fn run_rounds<T>(
         &self,
         method: &'static str,
@@ -61,12 +61,13 @@ impl Serving {
     ) -> Result<Served<T>, McpError> {
         match Rounds::new(method, call.clone(), start(call)).await? {
             Ended::Complete(value) => Ok(Served::Complete(value)),
-            // the rare case: the usual one does not carry its size
+            // boxed: the usual case should not pay for its size
             Ended::Asks(asked) => Box::pin(self.asked(method, *asked, &start)).await,
         }
     }
 
-    /// Answers with the questions of a handler. In a session, where it has asked by hand, asks them and calls it again.
+    /// Answers with the questions of a handler. In a session, if the handler returned them as its result, sends them to
+    /// the client and calls the handler again.
     pub(crate) async fn asked<T>(
         &self,
         method: &'static str,
@@ -105,7 +106,7 @@ impl Serving {
         Binding::new(self.router.audience(), self.context.principal.as_ref(), method, target, arguments)
     }
 
-    /// The result that asks.
+    /// The result that carries the questions.
     // MCP 2026-07-28 basic/patterns/mrtr, InputRequiredResult
     fn input_required<T>(
         &self,
@@ -122,7 +123,7 @@ impl Serving {
             Ok(state) => state,
             Err(Unsealed::TooLarge(bytes)) => {
                 return Ok(Served::Failed(format!(
-                    "there is too much to remember between two rounds of questions: `requestState` would have {bytes} \
+                    "the state is too large for another round of questions: `requestState` would have {bytes} \
                      bytes (the limit is {most})"
                 )));
             }
@@ -158,7 +159,7 @@ impl Serialize for InputRequests<'_> {
         }
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for asking in self.0 {
-            // we wrote them
+            // we encoded them ourselves
             let params = serde_json::from_slice(&asking.params).map_err(serde::ser::Error::custom)?;
             map.serialize_entry(&asking.key, &Request { method: asking.method, params })?;
         }
@@ -166,11 +167,11 @@ impl Serialize for InputRequests<'_> {
     }
 }
 
-/// What to say if there were so many rounds that there may be no other.
+/// The error if the limit of rounds is reached.
 fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> {
     let last = || question.map_or_else(|| "nothing".to_owned(), |asking| Shown(&asking.about).to_string());
     (memory.rounds() >= MOST_ROUNDS).then(|| {
-        format!("there were {MOST_ROUNDS} rounds of questions, which is the most: {} is not asked", last())
+        format!("too many rounds of questions (the limit is {MOST_ROUNDS}): {} is not asked", last())
     })
 }
 
@@ -178,7 +179,7 @@ fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> 
 ///
 /// # Errors
 ///
-/// The tool's, in words: too many rounds, or no answer.
+/// The message for the result: too many rounds, or no answer.
 async fn ask_all(asker: &Asker, questions: Vec<Written>, mut memory: Memory) -> Result<Memory, String> {
     if let Some(failed) = too_many(&memory, questions.first().map(|written| &written.asking)) {
         return Err(failed);
@@ -193,7 +194,7 @@ async fn ask_all(asker: &Asker, questions: Vec<Written>, mut memory: Memory) -> 
     for (key, answer) in answers.await {
         match answer {
             Ok(told) => memory.keep_answer(key, &told.json),
-            Err(error) => return Err(format!("nothing is known of {key:?}: {error}")),
+            Err(error) => return Err(format!("could not get an answer for {key:?}: {error}")),
         }
     }
     memory.count_round();

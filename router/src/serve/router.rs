@@ -1,7 +1,7 @@
 //! The router: everything a server has registered, and its settings.
 //!
-//! Built once, then shared as `Arc<Router>`. What it is made of (`&mut self`) is fixed from then on; what it offers
-//! (`&self`) may change while it runs.
+//! Built once, then shared as `Arc<Router>`. Its settings (`&mut self`) are fixed from then on; the registered tools,
+//! prompts and resources (`&self`) may change while it runs.
 
 use std::{
     fmt,
@@ -40,14 +40,14 @@ pub struct Router {
     announce: OnceLock<Arc<dyn ChangeListener>>,
     /// Tool handlers started so far.
     calls: AtomicU64,
-    /// Made when the first result needs it; what it is made of is fixed by then.
+    /// Made for the first result; the settings are fixed by then.
     result_meta: OnceLock<ResultMeta>,
-    /// Set when something was to be logged although `logging` is not declared, which is warned of once.
+    /// Set after the warning that a handler logs although `logging` is not declared, which is given once.
     unheard: AtomicBool,
 }
 
-/// The capabilities that something was registered for. None is taken back when the last of its kind is removed: clients
-/// were told of it, and an empty list says what there is.
+/// The declared capabilities. They remain when the last entry of a kind is removed: clients know of them, and get an
+/// empty list.
 #[derive(Debug, Default)]
 pub(crate) struct Declared([AtomicBool; 5]);
 
@@ -65,7 +65,7 @@ impl Declared {
 }
 
 impl Router {
-    /// A router that offers nothing yet, under this name and version.
+    /// An empty router for a server of this name and version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             settings: Settings::new(name.into(), version.into()),
@@ -81,7 +81,7 @@ impl Router {
         }
     }
 
-    /// What is fixed once the router is shared.
+    /// The settings, which are fixed once the router is shared.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -99,13 +99,13 @@ impl Router {
         self.settings.eras
     }
 
-    /// What results begin with.
+    /// The first members of results.
     pub(crate) fn result_meta(&self) -> &ResultMeta {
         let Settings { info, omit_info, cache, .. } = &self.settings;
         self.result_meta.get_or_init(|| ResultMeta::new((!omit_info).then_some(info), *cache))
     }
 
-    /// For whom a `requestState` is good.
+    /// The audience that a `requestState` is valid for.
     pub(crate) fn audience(&self) -> &str {
         self.settings.audience.as_deref().unwrap_or(&self.settings.info.name)
     }
@@ -116,25 +116,25 @@ impl Router {
         &self.settings.limits
     }
 
-    /// The values given to the server.
+    /// The values that were added to the server for `web::Data`.
     #[must_use]
     pub fn data(&self) -> &Arc<DataMap> {
         &self.settings.data
     }
 
-    /// Names who passes changes on to clients. Only the first counts: a router has one server.
+    /// Sets the listener that notifies clients of changes. Only the first one is used: a router belongs to one server.
     pub fn set_change_listener(&self, announce: Arc<dyn ChangeListener>) {
         if self.announce.set(announce).is_err() {
             log::warn!("a router can serve one server only; changes are announced to the first");
         }
     }
 
-    /// Tells the clients that subscribed to a resource that it has new contents.
+    /// Notifies the clients that subscribed to a resource that its contents have changed.
     pub fn resource_updated(&self, uri: impl Into<ByteString>) {
         self.announce(Change::Resource(uri.into()));
     }
 
-    /// How many tool handlers were started so far.
+    /// The number of tool handlers started so far.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
@@ -150,7 +150,7 @@ impl Router {
         }
     }
 
-    /// Sets how many entries a page of a list has, at least one; by default a list is one page.
+    /// Sets the number of entries per page of a list, at least one. By default a list is one page.
     pub fn set_page_size(&mut self, entries: Option<usize>) {
         self.tools.set_page_size(entries);
         self.prompts.set_page_size(entries);
@@ -158,7 +158,7 @@ impl Router {
         self.templates.set_page_size(entries);
     }
 
-    /// Offers a capability before anything is registered for it: its lists are then empty at first.
+    /// Declares a capability before anything is registered for it; its lists are then empty at first.
     ///
     /// Clients learn of capabilities only at `initialize`, so a server that adds its first tool later calls this when
     /// it is built.
@@ -166,21 +166,21 @@ impl Router {
         self.declared.flag(capability).store(true, Ordering::Release);
     }
 
-    /// Whether this capability is offered.
+    /// Whether this capability is declared.
     #[must_use]
     pub fn declares(&self, capability: Capability) -> bool {
         self.declared.flag(capability).load(Ordering::Acquire)
     }
 
-    /// What the handlers registered now need and the server's data lacks: name of the tool, prompt or resource, and the
-    /// type of the `web::Data` that is missing. Over stdio, where no `App` could have it, this is known at start.
+    /// The `web::Data` that registered handlers need and the server lacks: the name of the tool, prompt or resource,
+    /// and the missing type. Over stdio there is no `App` that could have it, so this is known at startup.
     #[must_use]
     pub fn missing_data(&self) -> Vec<(String, &'static str)> {
         self.missing(|needs| needs.missing(self.data()))
     }
 
-    /// What the handlers registered now need and neither the application of a request nor the server's data has, as
-    /// [`missing_data`](Self::missing_data) names it.
+    /// The `web::Data` that registered handlers need and neither the application of this request nor the server has, in
+    /// the form of [`missing_data`](Self::missing_data).
     #[must_use]
     pub fn missing_data_for(&self, request: &HttpRequest) -> Vec<(String, &'static str)> {
         self.missing(|needs| needs.missing_in(request, self.data()))
@@ -207,8 +207,8 @@ impl Router {
 }
 
 impl Server for Router {
-    /// Whether messages may be logged to clients: without the declared capability none must be sent. Warns of the first
-    /// that is not.
+    /// Whether log messages may be sent to clients: not without the declared capability. Warns about the first one that
+    /// is dropped.
     // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
     fn may_log(&self) -> bool {
         let may = self.declares(Capability::Logging);

@@ -19,21 +19,21 @@ use crate::{
 /// The settings of a server.
 #[derive(Debug)]
 pub struct Settings {
-    /// What the server calls itself.
+    /// The name and version of the server.
     pub info: ServerInfo,
-    /// Leave `info` out of results, from 2026-07-28 on.
+    /// Whether to omit `info` from results, from 2026-07-28 on.
     pub omit_info: bool,
-    /// What a client is told at `initialize` on how to use the server.
+    /// The instructions for clients and models on how to use the server.
     pub instructions: Option<String>,
     /// The limits that messages are read with.
     pub limits: ReadLimits,
     /// Which kinds of revision are served.
     pub eras: Eras,
-    /// How long lists and the answer to `server/discover` may be kept.
+    /// How long clients may cache lists and the answer to `server/discover`.
     pub cache: Cache,
-    /// What seals a `requestState`.
+    /// The key and limits that seal a `requestState`.
     pub seal: Seal,
-    /// For whom a `requestState` is good: the server's name where it is `None`.
+    /// The audience that a `requestState` is valid for; `None` means the server's name.
     pub audience: Option<String>,
     pub(crate) data: Arc<DataMap>,
     extensions: Extensions,
@@ -55,23 +55,23 @@ impl Settings {
         }
     }
 
-    /// Gives a value to handlers, by its type.
+    /// Adds a value that handlers can extract by its type.
     ///
     /// # Panics
     ///
-    /// With the caller's line, if there is a value of this type already.
+    /// With the caller's line, if there already is a value of this type.
     #[track_caller]
     pub fn insert_data<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
         let name = std::any::type_name::<T>();
-        assert!(self.data.get::<T>().is_none(), "a value of type `{name}` is given to the server already");
+        assert!(self.data.get::<T>().is_none(), "the server already has a value of type `{name}`");
         Arc::make_mut(&mut self.data).insert(value);
     }
 
-    /// Declares an extension with these settings; an empty object says that it has none.
+    /// Declares an extension with these settings; pass an empty object if it has none.
     ///
     /// # Errors
     ///
-    /// The author's mistake; nothing has changed then.
+    /// An [`InvalidExtension`]; nothing has changed then.
     pub fn add_extension(&mut self, id: &str, settings: impl Serialize) -> Result<(), InvalidExtension> {
         extension::add(&mut self.extensions, id, settings)
     }

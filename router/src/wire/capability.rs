@@ -12,6 +12,6 @@ pub enum Capability {
     Resources,
     /// `completions`
     Completions,
-    /// `logging`: declared where a handler takes a [`Log`](crate::call::log::Log), or an extractor that may hold one.
+    /// `logging`: declared if a handler takes a [`Log`](crate::call::log::Log), or an extractor that may contain one.
     Logging,
 }

@@ -1,4 +1,4 @@
-//! What the registries tell of their changes.
+//! Changes that clients are notified of.
 //!
 //! A change is announced after it has taken effect: a client that is notified and asks again sees it.
 
@@ -6,7 +6,7 @@ use bytestring::ByteString;
 
 use crate::wire::uri;
 
-/// Something that clients may want to know.
+/// A change that clients can ask to be notified of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Change {
@@ -21,13 +21,13 @@ pub enum Change {
 }
 
 impl Change {
-    /// The change of a resource, by the normal form of its URI: however it is written, it is one.
+    /// The change of a resource. It has the normal form of the URI, so all spellings of a URI are the same change.
     #[must_use]
     pub fn resource(uri: &ByteString) -> Self {
         Self::Resource(uri::normal_of(uri))
     }
 
-    /// The same change, by the normal form of its URI.
+    /// The same change, with the normal form of its URI.
     #[must_use]
     pub fn normal(&self) -> Self {
         match self {
@@ -36,7 +36,7 @@ impl Change {
         }
     }
 
-    /// The notification that tells of it.
+    /// The method of its notification.
     #[must_use]
     pub fn method(&self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Change {
         }
     }
 
-    /// The resource that has changed, where it is one.
+    /// The URI of the resource that has changed; `None` if a list has changed.
     #[must_use]
     pub fn uri(&self) -> Option<&str> {
         match self {
@@ -57,8 +57,8 @@ impl Change {
     }
 }
 
-/// Who passes changes on to the clients that asked for them: the sessions' registry.
+/// Passes changes on to the clients that asked for them. The registry of the sessions implements it.
 pub trait ChangeListener: Send + Sync + 'static {
-    /// Takes note of a change. Never waits; may be called from any thread, many times in a row.
+    /// Announces a change. Never blocks; may be called from any thread, many times in a row.
     fn announce(&self, change: Change);
 }

@@ -1,7 +1,6 @@
-//! Content blocks and what surrounds them, in the shape of the newest revision; `era` takes out what an older one
-//! lacks.
+//! Content blocks and their parts, in the shape of the newest revision; `era` removes what older revisions lack.
 //!
-//! [`Base64`] is written by hand: the crate `base64` has no support for serde.
+//! [`Base64`] is serialized by hand: the crate `base64` has no support for serde.
 
 use base64::{Engine, display::Base64Display, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
@@ -21,13 +20,13 @@ pub(crate) fn insert_meta(meta: &mut Option<MetaMap>, owner: &str, key: String, 
     }
 }
 
-/// The setter of `_meta`, for what is sent at run time and so cannot be refused at start.
+/// The setter of `_meta` for values made at run time, where a wrong key cannot be refused when the server starts.
 macro_rules! meta_setter {
     ($owner:literal) => {
         /// Adds a member of `_meta`.
         ///
-        /// One whose key the specification does not allow (a reserved prefix, such as `io.modelcontextprotocol/`, or
-        /// characters that no key has) is left out, and the log says why.
+        /// A member whose key the specification does not allow (one with a reserved prefix, such as
+        /// `io.modelcontextprotocol/`, or with invalid characters) is left out, and the reason is logged.
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             $crate::wire::content::insert_meta(&mut self.meta, $owner, key.into(), value.into());
@@ -40,7 +39,7 @@ pub(crate) use meta_setter;
 /// The setter of `annotations`.
 macro_rules! annotations_setter {
     () => {
-        /// Hints on how it is to be used.
+        /// Hints on how to use it.
         #[must_use]
         pub fn annotations(mut self, annotations: Annotations) -> Self {
             self.annotations = Some(annotations);
@@ -49,17 +48,17 @@ macro_rules! annotations_setter {
     };
 }
 
-/// Who a message is by, or for.
+/// Who a message is from or for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
-/// Hints on how a block or a resource is to be used.
+/// Hints on how to use a block or a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -70,7 +69,7 @@ pub struct Annotations {
     /// How important it is, from 0 (optional) to 1 (required).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<f64>,
-    /// When it was last changed, by ISO 8601. From 2025-06-18 on.
+    /// When it was last changed, in ISO 8601. From 2025-06-18 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
 }
@@ -96,7 +95,7 @@ impl Annotations {
         self
     }
 
-    /// When it was last changed, by ISO 8601, such as `2025-01-12T15:00:58Z`. From 2025-06-18 on.
+    /// When it was last changed, in ISO 8601, such as `2025-01-12T15:00:58Z`. From 2025-06-18 on.
     #[must_use]
     pub fn last_modified(mut self, time: impl Into<String>) -> Self {
         self.last_modified = Some(time.into());
@@ -104,12 +103,12 @@ impl Annotations {
     }
 }
 
-/// A picture for a definition. From 2025-11-25 on.
+/// An icon of a definition, a resource link or the server. From 2025-11-25 on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
-    /// An `https:` or `data:` URI.
+    /// An `https:`, `http:` or `data:` URI.
     pub src: String,
     /// Such as `image/png`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +116,7 @@ pub struct Icon {
     /// Such as `48x48`, or `any`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<String>>,
-    /// `light` or `dark`, the background it is made for.
+    /// The background it is designed for: `light` or `dark`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<String>,
 }
@@ -135,14 +134,14 @@ impl Icon {
         self
     }
 
-    /// Adds a size it is made for, such as `48x48`, or `any`.
+    /// Adds a size it is designed for, such as `48x48`, or `any`.
     #[must_use]
     pub fn size(mut self, size: impl Into<String>) -> Self {
         self.sizes.get_or_insert_default().push(size.into());
         self
     }
 
-    /// The background it is made for: `light` or `dark`.
+    /// The background it is designed for: `light` or `dark`.
     #[must_use]
     pub fn theme(mut self, theme: impl Into<String>) -> Self {
         self.theme = Some(theme.into());
@@ -150,7 +149,7 @@ impl Icon {
     }
 }
 
-/// Bytes that travel as base64.
+/// Bytes that are sent as Base64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Base64(pub Vec<u8>);
 
@@ -160,7 +159,7 @@ impl Serialize for Base64 {
     }
 }
 
-/// Writes bytes as base64 without a copy of them.
+/// Serializes bytes as Base64 without copying them.
 struct Encoded<'a>(&'a [u8]);
 
 impl Serialize for Encoded<'_> {
@@ -176,7 +175,7 @@ impl<'de> Deserialize<'de> for Base64 {
     }
 }
 
-/// One block of content: of a tool's result, a prompt's message, or a sampled answer.
+/// One block of content, in a tool's result, a prompt's message, or a sampled message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -185,9 +184,10 @@ pub enum Content {
     Text(TextContent),
     /// An image.
     Image(MediaContent),
-    /// Sound. From 2025-03-26 on; before, a text block takes its place.
+    /// Audio. From 2025-03-26 on; in older revisions a text block is sent instead.
     Audio(MediaContent),
-    /// A resource to be read by its URI. From 2025-06-18 on; before, a text block takes its place.
+    /// A link to a resource, to be read by its URI. From 2025-06-18 on; in older revisions a text block is sent
+    /// instead.
     ResourceLink(ResourceLink),
     /// A resource with its contents.
     Resource(EmbeddedResource),
@@ -217,7 +217,7 @@ impl TextContent {
     meta_setter!("a text block");
 }
 
-/// An image or sound block.
+/// An image or audio block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -241,28 +241,28 @@ impl MediaContent {
     }
 
     annotations_setter!();
-    meta_setter!("an image or sound");
+    meta_setter!("an image or audio block");
 }
 
-/// A resource, named by its URI.
+/// A link to a resource, by its URI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// Where `resources/read` finds it.
+    /// The URI to read with `resources/read`.
     pub uri: String,
     /// The resource's name.
     pub name: String,
     /// The name to show to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, for the model.
+    /// A description for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its MIME type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its size in bytes, before base64.
+    /// Its size in bytes, before Base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Hints.
@@ -289,7 +289,7 @@ impl ResourceLink {
         self
     }
 
-    /// What it is, for the model.
+    /// A description for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -303,7 +303,7 @@ impl ResourceLink {
         self
     }
 
-    /// Its size in bytes, before base64.
+    /// Its size in bytes, before Base64.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
@@ -355,33 +355,33 @@ pub struct ResourceContents {
     pub uri: String,
     /// Its MIME type.
     pub mime_type: Option<String>,
-    /// What is in it.
+    /// The text or the bytes.
     pub body: ResourceBody,
     /// `_meta`. From 2025-06-18 on.
     pub meta: Option<MetaMap>,
 }
 
-/// What is in a resource.
+/// The text or the bytes of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResourceBody {
     /// Text.
     Text(String),
-    /// Bytes; they travel as base64.
+    /// Bytes; they are sent as Base64.
     Blob(Vec<u8>),
 }
 
 impl ResourceContents {
-    /// Contents that are text.
+    /// Text contents.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Text(text.into()), meta: None }
     }
 
-    /// Contents that are bytes.
+    /// Binary contents.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Blob(bytes.into()), meta: None }
     }
 
-    /// Names the MIME type.
+    /// Sets the MIME type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -442,7 +442,7 @@ impl Content {
         Self::Image(MediaContent::new(bytes, mime_type))
     }
 
-    /// Sound of this MIME type, such as `audio/wav`.
+    /// Audio of this MIME type, such as `audio/wav`.
     pub fn audio(bytes: impl Into<Vec<u8>>, mime_type: impl Into<String>) -> Self {
         Self::Audio(MediaContent::new(bytes, mime_type))
     }

@@ -1,4 +1,4 @@
-//! Definitions as lists show them, in the shape of the newest revision; `era` takes out what an older one lacks.
+//! Definitions as lists show them, in the shape of the newest revision; `era` removes what older revisions lack.
 
 use serde::Serialize;
 use serde_json::{
@@ -24,7 +24,7 @@ pub struct ToolDefinition {
     /// What it does, for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The JSON schema of its arguments; an object. Listed byte for byte.
+    /// The JSON schema of its arguments, whose root is an object. Listed as written, on one line.
     pub input_schema: Box<RawValue>,
     /// The JSON schema of its structured content.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,9 +40,10 @@ pub struct ToolDefinition {
     pub meta: Option<MetaMap>,
 }
 
-/// To offer a tool to a client's model; a tool of the server is a [`Tool`](crate::catalog::tool::Tool), which has one.
+/// For tools that a sampling request gives to the client's model. A tool of the server is a
+/// [`Tool`](crate::catalog::tool::Tool), which contains a definition.
 impl ToolDefinition {
-    /// A tool of this name, whose arguments have this schema: an object.
+    /// A tool with this name and this schema of its arguments, whose root is an object.
     pub fn new(name: impl Into<String>, input_schema: impl Into<Value>) -> Self {
         Self {
             name: name.into(),
@@ -94,7 +95,7 @@ impl ToolDefinition {
     meta_setter!("a tool");
 }
 
-/// The text of a value, which always has one.
+/// A value as JSON text; every value has one.
 fn raw(value: Value) -> Box<RawValue> {
     to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
@@ -116,7 +117,7 @@ pub struct ToolAnnotations {
     /// Calling it twice has the same effect as calling it once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches the world outside.
+    /// It interacts with the outside world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
@@ -156,7 +157,7 @@ impl ToolAnnotations {
         self
     }
 
-    /// It reaches the world outside. Clients assume so.
+    /// It interacts with the outside world. Clients assume so.
     #[must_use]
     pub fn open_world(mut self, hint: bool) -> Self {
         self.open_world_hint = Some(hint);
@@ -168,7 +169,7 @@ impl ToolAnnotations {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PromptDefinition {
-    /// The name it is asked for by; unique in its server.
+    /// The name it is requested by; unique in its server.
     pub name: String,
     /// The name to show to people.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,7 +200,7 @@ pub struct PromptArgument {
     /// What it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
 }
 
@@ -215,13 +216,13 @@ pub struct ResourceDefinition {
     /// The name to show to people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, for the model.
+    /// A description for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its MIME type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its size in bytes, before base64.
+    /// Its size in bytes, before Base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Hints.
@@ -250,7 +251,7 @@ pub struct TemplateDefinition {
     /// What its resources are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The MIME type of all of them, where they share one.
+    /// The MIME type of all of them, if they share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Hints.
@@ -264,7 +265,7 @@ pub struct TemplateDefinition {
     pub meta: Option<MetaMap>,
 }
 
-/// What the server calls itself: `serverInfo`.
+/// The server's name and version: `serverInfo`.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
@@ -287,8 +288,8 @@ pub struct ServerInfo {
 }
 
 impl ServerInfo {
-    /// What is wrong with it, in words: a website that is not a URI, an icon that is not at an `https:`, `http:` or
-    /// `data:` URI.
+    /// Describes what is wrong with it, if anything: a website that is not a URI, or an icon that is not at an
+    /// `https:`, `http:` or `data:` URI.
     // MCP 2025-11-25 schema, Implementation: both have the format `uri`; basic, icons
     #[must_use]
     pub fn mistake(&self) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Everything that differs by revision of the protocol, in one place.
 //!
-//! A table says in which revisions each [`Feature`] exists; one function per outgoing kind takes out what the session's
-//! revision lacks. A later revision is one more variant of [`Revision`], one more line in `ALL`, and new bounds here.
+//! A table says in which revisions each [`Feature`] exists; one function per kind of outgoing value removes what the
+//! client's revision lacks. To add a revision, add a variant of [`Revision`], an entry in `ALL`, and its bounds here.
 //!
 //! **Invariant:** no other module compares revisions. They ask [`Revision::has`].
 
@@ -18,7 +18,7 @@ use crate::wire::{
 
 /// A revision of the protocol.
 ///
-/// It has no order: which of two is newer is nothing to ask outside of this module.
+/// Deliberately not `Ord`: only this module may compare revisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Revision {
@@ -30,13 +30,13 @@ pub enum Revision {
     V2025_06_18,
     /// 2025-11-25
     V2025_11_25,
-    /// 2026-07-28: without handshake and session, every request says who it is
+    /// 2026-07-28: no handshake and no session, every request is self-contained
     V2026_07_28,
 }
 
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// What some revisions have and others lack.
+/// A feature that some revisions have and others lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Feature {
@@ -52,7 +52,7 @@ pub enum Feature {
     ProgressMessage,
     /// `title` of definitions and of the server.
     Title,
-    /// `_meta` of content, contents and definitions. That of results is older.
+    /// `_meta` of content, of resource contents and of definitions. That of results is older.
     Meta,
     /// `lastModified` in annotations.
     LastModified,
@@ -66,18 +66,18 @@ pub enum Feature {
     Elicitation,
     /// `elicitation/create` in url mode.
     UrlElicitation,
-    /// The error -32042 that asks for an elicitation in url mode, its `elicitationId`, and the notice that it is
+    /// The error -32042 that requests an elicitation in url mode, its `elicitationId`, and the notification that it is
     /// complete.
     UrlElicitationId,
     /// Enums with a title per value (`oneOf`) in elicitation schemas; before, `enumNames`.
     ElicitationEnumTitles,
-    /// Enums of which several values may be chosen, in elicitation schemas.
+    /// Multiple-choice enums in elicitation schemas.
     ElicitationMultiSelect,
     /// `default` of strings, numbers and enums in elicitation schemas; that of booleans is as old as elicitation.
     ElicitationDefaults,
     /// `tools` and `toolChoice` of `sampling/createMessage`.
     SamplingTools,
-    /// `sampling.context`, without which `includeContext` must not ask for any. Before, every client could be asked.
+    /// `sampling.context`, without which `includeContext` must not request context. Before, it needed no capability.
     SamplingContextCapability,
     /// `icons` of definitions, resource links and the server.
     Icons,
@@ -89,13 +89,13 @@ pub enum Feature {
     StreamPolling,
     /// `extensions` of capabilities.
     Extensions,
-    /// The handshake and what hangs on it: sessions, `ping`, `logging/setLevel`, `resources/subscribe`, requests to the
-    /// client, streams that can be come back to.
+    /// The handshake and what depends on it: sessions, `ping`, `logging/setLevel`, `resources/subscribe`, requests to
+    /// the client, resumable streams.
     Handshake,
-    /// The error -32002 for a resource that is not there; -32602 otherwise.
+    /// The error -32002 for a resource that does not exist; -32602 without this feature.
     ResourceNotFoundCode,
-    /// No session: each request says who it is and what it can do, each result what it is and whose, and for how long
-    /// it may be kept. `server/discover`, `subscriptions/listen`, and results that ask for input.
+    /// No session: each request states its client and the client's capabilities, and each result its type, its server
+    /// and how long it may be cached. `server/discover`, `subscriptions/listen`, and results that ask for input.
     Stateless,
 }
 
@@ -132,7 +132,7 @@ impl Feature {
     }
 }
 
-/// The error for a batch at a revision that has none.
+/// The error for a batch at a revision without batches.
 #[must_use]
 pub fn no_batch() -> McpError {
     let with = Revision::ALL.iter().filter(|revision| revision.has(Feature::Batching));
@@ -145,7 +145,7 @@ impl Revision {
     pub const ALL: &[Self] = &[V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28];
     /// The newest.
     pub const LATEST: Self = V2026_07_28;
-    /// The newest with a handshake: what a client is offered that asks `initialize` for one we do not know.
+    /// The newest with a handshake: the answer to an `initialize` that requests an unknown revision.
     pub const LATEST_HANDSHAKE: Self = V2025_11_25;
 
     /// The revision as it is written in messages.
@@ -190,7 +190,7 @@ impl Revision {
 /// Which kinds of revision a server serves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eras {
-    /// All, on one endpoint and on one pipe: each request decides for itself.
+    /// All, on the same endpoint or pipe: each request shows which kind it is.
     #[default]
     Both,
     /// Those without a handshake: 2026-07-28.
@@ -219,7 +219,7 @@ impl Eras {
             .map(|revision| revision.as_str())
     }
 
-    /// Whether requests that say who they are are served.
+    /// Whether self-contained requests are served.
     #[must_use]
     pub fn serve_modern(self) -> bool {
         self != Self::Legacy
@@ -232,20 +232,20 @@ impl Eras {
     }
 }
 
-/// What `initialize` is answered with: the revision asked for if we serve it, the latest with a handshake otherwise.
+/// The revision that answers `initialize`: the requested one if it has a handshake, otherwise the latest that has one.
 // MCP 2025-11-25 lifecycle, Version Negotiation
 #[must_use]
 pub fn negotiate(requested: &str) -> Revision {
     Revision::parse_with(requested, Feature::Handshake).unwrap_or(Revision::LATEST_HANDSHAKE)
 }
 
-/// The id of an error response when the id could not be read or must not be given.
+/// The id of an error response if the request's id could not be read or must not be echoed.
 #[must_use]
 pub fn unreadable_id(revision: Revision) -> ErrorId<'static> {
     if revision.has(Feature::ErrorWithoutId) { ErrorId::Absent } else { ErrorId::Null }
 }
 
-/// Takes from what a client declared what its revision does not have, so that nobody else needs to look.
+/// Adjusts a client's declared capabilities to its revision, so that no other code needs to check.
 pub(crate) fn client_capabilities(
     mut declared: ClientCapabilities,
     revision: Revision,
@@ -261,7 +261,7 @@ pub(crate) fn client_capabilities(
 }
 
 impl ClientCapability {
-    /// The feature without which a session cannot have this capability; asked for when the session opens.
+    /// The feature that a revision must have for this capability to count; `None` if it counts in all.
     #[must_use]
     pub fn feature(self) -> Option<Feature> {
         match self {
@@ -285,8 +285,8 @@ pub fn resource_not_found(uri: &str, revision: Revision) -> McpError {
     McpError::new(code, "resource not found").with_data(serde_json::json!({ "uri": uri }))
 }
 
-/// Makes the code of an error one that the revision defines; `false` if it cannot be, since the code is not the
-/// author's to give.
+/// Changes the code of a handler's error to one that the revision defines; `false` if there is none, since the code is
+/// reserved.
 // MCP 2026-07-28 basic, Error Codes: of -32020 to -32099 MUST NOT emit what is not defined, MUST use the others only
 // with their specified meanings; -32000 to -32019 SHOULD NOT be used at all
 #[must_use]
@@ -305,12 +305,12 @@ pub(crate) fn error(error: &mut McpError, revision: Revision) -> bool {
             }
             true
         }
-        // what is wrong with headers and version is found before anything is served
+        // -32020 and -32022 are found before a handler runs, which must not use them
         ErrorCode(code) => !(-32_099..=-32_000).contains(&code),
     }
 }
 
-/// One content block. What the revision lacks becomes a text block that says so.
+/// One content block. A kind that the revision lacks becomes a text block that says so.
 pub(crate) fn content(block: &mut Content, revision: Revision) {
     match block {
         Content::Audio(audio) if !revision.has(Feature::Audio) => {
@@ -368,7 +368,7 @@ pub(crate) fn tool(tool: &mut ToolDefinition, revision: Revision) {
     if !revision.has(Feature::Title)
         && let Some(title) = tool.title.take()
     {
-        // where the revision looked for it before `title` existed
+        // where clients looked for it before `title` existed
         tool.annotations.get_or_insert_default().title.get_or_insert(title);
     }
     unless(revision, Feature::ToolAnnotations, &mut tool.annotations);
@@ -444,7 +444,7 @@ fn annotations(hints: &mut Option<Annotations>, revision: Revision) {
     }
 }
 
-/// Empties a field that the revision does not have.
+/// Empties a field that the revision lacks.
 fn unless<T: Default>(revision: Revision, feature: Feature, field: &mut T) {
     if !revision.has(feature) {
         *field = T::default();

@@ -8,14 +8,16 @@ use std::{borrow::Cow, fmt};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The code of a JSON-RPC error. The constants are those that the framework gives.
+/// The code of a JSON-RPC error. The constants are those that the framework uses.
 ///
-/// A code of your own is outside of -32768 to -32000. Of those in it that MCP reserves, -32000 to -32099, a handler's
-/// error leaves the server with its code only where the client's revision defines it and it means that: -32002 (a
-/// resource that does not exist) up to 2025-11-25, and -32602 in its place from then on; -32021 (a capability that the
-/// client lacks, with `data.requiredCapabilities`) from 2026-07-28 on, and -32600 before; -32042 (with
-/// `data.elicitations`) at 2025-11-25. Any other is answered with -32603 "internal error", and the log says which it
-/// was.
+/// Choose your own codes outside -32768 to -32000. MCP reserves -32000 to -32099; of these, a handler's error may have:
+///
+/// - -32002 (the resource does not exist) up to 2025-11-25; from 2026-07-28 on it is sent as -32602.
+/// - -32021 (the client lacks a capability, with `data.requiredCapabilities`) from 2026-07-28 on; before, it is sent as
+///   -32600.
+/// - -32042 (with `data.elicitations`) at 2025-11-25 only.
+///
+/// Any other code in that range is sent as -32603 "internal error", and the log has the original code.
 // MCP 2026-07-28 basic, Error Codes
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -24,13 +26,13 @@ pub struct ErrorCode(pub i64);
 impl ErrorCode {
     /// The text is not JSON (JSON-RPC 2.0, 5.1).
     pub const PARSE_ERROR: Self = Self(-32700);
-    /// The JSON is not a request, or none that may be served now (JSON-RPC 2.0, 5.1).
+    /// The JSON is not a valid request, or the request cannot be served now (JSON-RPC 2.0, 5.1).
     pub const INVALID_REQUEST: Self = Self(-32600);
-    /// No such method in this revision, or nothing registered that offers it.
+    /// No such method in this revision, or nothing is registered for it.
     pub const METHOD_NOT_FOUND: Self = Self(-32601);
-    /// The method's parameters are wrong, or name what does not exist.
+    /// The method's parameters are wrong, or name something that does not exist.
     pub const INVALID_PARAMS: Self = Self(-32602);
-    /// The server failed; the message never says how.
+    /// The server failed; the message never says why.
     pub const INTERNAL_ERROR: Self = Self(-32603);
     /// A resource that does not exist, in revisions up to 2025-11-25.
     // MCP 2025-11-25 server/resources, Error Handling
@@ -54,11 +56,11 @@ impl ErrorCode {
 #[error("{message} ({code})", code = code.0)]
 #[non_exhaustive]
 pub struct McpError {
-    /// What went wrong, by kind.
+    /// The kind of error.
     pub code: ErrorCode,
     /// One sentence, in lower case, that names the field at fault.
     pub message: Cow<'static, str>,
-    /// More for programs, as JSON.
+    /// Details for programs, as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<RawValue>>,
 }
@@ -69,7 +71,7 @@ impl McpError {
         Self { code, message: message.into(), data: None }
     }
 
-    /// -32602: a parameter is missing, mistyped, or names nothing.
+    /// -32602: a parameter is missing, has the wrong type, or names something that does not exist.
     pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::INVALID_PARAMS, message)
     }
@@ -85,13 +87,13 @@ impl McpError {
         Self::new(ErrorCode::METHOD_NOT_FOUND, format!("method not found: {}", Shown(method)))
     }
 
-    /// -32603 with the one text we ever give for a failure of our own.
+    /// -32603 "internal error", the only text that clients get for a failure of the server.
     #[must_use]
     pub fn internal() -> Self {
         Self::new(ErrorCode::INTERNAL_ERROR, "internal error")
     }
 
-    /// Adds `data` for programs. What does not serialize is left out.
+    /// Adds `data` for programs. It is left out if it does not serialize.
     #[must_use]
     pub fn with_data(mut self, data: impl Serialize) -> Self {
         self.data = serde_json::value::to_raw_value(&data).ok();
@@ -99,7 +101,7 @@ impl McpError {
     }
 }
 
-/// A client's text in one of our messages: quoted, escaped, and cut at 100 characters.
+/// Text from the client in a message of the server: quoted, escaped, and cut at 100 characters.
 #[derive(Debug)]
 pub(crate) struct Shown<'a>(pub(crate) &'a str);
 

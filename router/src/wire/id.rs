@@ -1,7 +1,7 @@
 //! Request ids and progress tokens: a string or an integer, echoed with the type and value they came with.
 //!
-//! **Invariant:** an id is read once, where its message enters, and written where its answer leaves. Nothing in between
-//! is keyed by it.
+//! **Invariant:** an id is read once, where its message enters, and written where its answer leaves. Calls and streams
+//! are keyed by tokens, not by ids.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::wire::number;
 
 /// The id of a request, as its sender chose it.
 ///
-/// `1` and `"1"` are different ids. Integers are those of `i64` and `u64`; every other JSON value is not an id. On the
+/// `1` and `"1"` are different ids. Integers range from -2^63 to 2^64 - 1; no other JSON value is an id. On the
 /// wire an integer may be written as a float: `1.0` is the id `1`, and is answered as `1`.
 // MCP 2025-11-25 basic, Requests: MUST be a string or integer and MUST NOT be null
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub enum RequestId {
 }
 
 impl RequestId {
-    /// The id that this JSON text is; `None` for what is neither a string nor an integer in range.
+    /// Reads an id from JSON text; `None` if it is neither a string nor an integer in range.
     // MCP 2025-11-25 schema, RequestId: a string or an integer, which `1.0` is as well (JSON Schema 2020-12 Validation
     // 6.1.1)
     pub(crate) fn read(json: &str) -> Option<Self> {
@@ -33,7 +33,7 @@ impl RequestId {
         read(json).or_else(|| number::integer_of(json).and_then(|integer| read(&integer)))
     }
 
-    /// The bytes this id takes in a message, at most: what the limit on id bytes is held against.
+    /// The size of this id in bytes, to which the limit on id bytes applies. An integer counts as 20 bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -42,7 +42,7 @@ impl RequestId {
         }
     }
 
-    /// Whether this is the empty string, which is an id like any other.
+    /// Whether this is the empty string, which is a valid id.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -122,17 +122,17 @@ impl<'de> Deserialize<'de> for RequestId {
     }
 }
 
-/// The token under which a request asks for progress; shaped like an id and echoed like one: `1.0` as `1`.
+/// The token with which a request asks for progress. It is read and echoed like an id: `1.0` as `1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(pub RequestId);
 /// The id of an error response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorId<'a> {
-    /// The request's own.
+    /// The request's id.
     Given(&'a RequestId),
-    /// None: it could not be read, or must not be given.
+    /// No id: it could not be read, or must not be echoed.
     Absent,
-    /// `null`: the same, in a session whose schema requires the member. See `era::unreadable_id`.
+    /// `null`: the same, at revisions whose schema requires the member. See `era::unreadable_id`.
     Null,
 }

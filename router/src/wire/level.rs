@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The severity of a log message, by RFC 5424.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "with documentation its schema would be no plain list of names any more")]
+#[expect(missing_docs, reason = "with documentation, its schema would no longer be a plain list of names")]
 pub enum Level {
     Debug,
     Info,

@@ -72,7 +72,7 @@ impl Method {
         matches!(self, Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe)
     }
 
-    /// What a revision must have for it to exist there, where not all have it.
+    /// The feature that a revision must have for this method to exist; `None` if it exists in all.
     pub(crate) fn feature(self) -> Option<Feature> {
         match self {
             Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe => {
@@ -90,7 +90,7 @@ impl Method {
         }
     }
 
-    /// The capability without which it is unknown, where there is one.
+    /// The capability without which this method is unknown, if any.
     pub(crate) fn needs(self) -> Option<Capability> {
         match self {
             Self::Initialize | Self::Ping | Self::Discover | Self::Listen => None,

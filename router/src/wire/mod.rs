@@ -1,6 +1,6 @@
 //! The wire format: JSON-RPC messages, the types of the specification, and what differs between its revisions.
 //!
-//! Never runs a handler, and knows nothing of what a server offers. Read next: `jsonrpc`, then `era`.
+//! Never runs a handler, and does not know what is registered. Read next: `jsonrpc`, then `era`.
 
 pub(crate) mod capability;
 pub(crate) mod change;

@@ -1,4 +1,4 @@
-//! What an author names and clients take apart: URIs, icons, keys of `_meta`.
+//! Checks of names that authors choose and clients parse: URIs, icons, keys of `_meta`.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ pub(crate) fn is_uri(text: &str) -> bool {
     uri.as_ref().is_some_and(|uri| uri.is_valid(&Value::from(text)))
 }
 
-/// Why this is not a key of `_meta` that an author may use.
+/// Why an author may not use this key of `_meta`.
 // MCP 2026-07-28 basic, _meta: Key name format
 pub(crate) fn wrong_key(key: &str) -> Option<&'static str> {
     let (prefix, name) = match key.split_once('/') {
@@ -24,7 +24,8 @@ pub(crate) fn wrong_key(key: &str) -> Option<&'static str> {
     if let Some(prefix) = prefix {
         if !prefix.split('.').all(is_label) {
             return Some(
-                "its prefix is not made of labels, such as `com.example`, that begin with a letter and hold letters, digits and inner hyphens",
+                "its prefix must consist of labels, such as `com.example`, that begin with a letter and contain only \
+                 letters, digits and inner hyphens",
             );
         }
         if matches!(prefix.split('.').nth(1), Some("modelcontextprotocol" | "mcp")) {
@@ -33,11 +34,11 @@ pub(crate) fn wrong_key(key: &str) -> Option<&'static str> {
     }
     let is_name = name.is_empty() || is_name(name);
     (!is_name).then_some(
-        "its name does not begin and end with a letter or digit, or holds more than letters, digits, `-`, `_` and `.`",
+        "its name must begin and end with a letter or digit and contain only letters, digits, `-`, `_` and `.`",
     )
 }
 
-/// Whether an icon may be there.
+/// Whether this is an allowed URI of an icon.
 // MCP 2025-11-25 basic, icons: an HTTP or HTTPS URL, or a data URI
 pub(crate) fn is_icon(src: &str) -> bool {
     let scheme = src.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
@@ -54,7 +55,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && is_made_of(name, b"-_.")
 }
 
-/// Whether this ends with a letter or digit and holds nothing but these.
+/// Whether this ends with a letter or digit and contains only those and the bytes in `also`.
 fn is_made_of(text: &str, also: &[u8]) -> bool {
     text.ends_with(|last: char| last.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || also.contains(&byte))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The most digits that an integer of some Rust type has: those of `u128`.
+/// The maximum number of digits of a Rust integer: those of `u128`.
 const MOST_DIGITS: i64 = 39;
 
 /// The largest integer that every client reads and writes exactly, 2^53 - 1.
@@ -19,7 +19,7 @@ pub(crate) struct Decimal<'a> {
 }
 
 impl<'a> Decimal<'a> {
-    /// `None` for what is not a JSON number, and for an exponent beyond `i64`, unless the number is zero.
+    /// `None` if the text is not a JSON number, or if its exponent is beyond `i64` and the number is not zero.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
         let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
@@ -51,7 +51,7 @@ impl<'a> Decimal<'a> {
         Some(Self { negative, digits, power })
     }
 
-    /// The integer that it is, written as one; `None` if it has a fraction or more than 39 digits.
+    /// Its value in the notation of integers; `None` if it has a fraction or more than 39 digits.
     ///
     /// An exponent costs nothing however large it is.
     // JSON Schema 2020-12 Validation, 6.1.1: a number with a zero fractional part is an integer
@@ -68,11 +68,10 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// A number that is written as a float and has no fraction, written as the integer it is: `10.0` as `10`, `150e-1` as
-/// `15`, `-0.0` and `-0` as `0`.
+/// Rewrites a number without a fraction that is written as a float as an integer: `10.0` as `10`, `150e-1` as `15`,
+/// `-0.0` and `-0` as `0`.
 ///
-/// `None` for an integer that is written as one, for a number with a fraction, for one of more than 39 digits, and for
-/// what is not a number.
+/// `None` if the text is already written as an integer, has a fraction or more than 39 digits, or is not a number.
 pub(crate) fn integer_of(text: &str) -> Option<String> {
     // serde_json reads `-0` as a float
     if !text.contains(['.', 'e', 'E']) && text != "-0" {

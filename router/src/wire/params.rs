@@ -1,5 +1,4 @@
-//! The members of an object, as text, each checked where it is taken: of a request's parameters, and of what is in
-//! them.
+//! The members of an object as text, each checked when it is read: of a request's parameters, and of objects in them.
 //!
 //! Decoded by hand rather than by derive, so that every refusal names the member at fault.
 
@@ -13,20 +12,20 @@ use serde_json::value::RawValue;
 
 use crate::wire::error::McpError;
 
-/// Members of an object by their names, each checked where it is taken.
+/// Members of an object by their names, each checked when it is read.
 pub(crate) trait Members<'a> {
     /// The path to the object, such as `ref.`; empty for `params` itself.
     fn path(&self) -> &'static str;
 
-    /// A member as it came, `null` included.
+    /// A member as it was sent, `null` included.
     fn raw(&self, name: &str) -> Option<&'a str>;
 
-    /// A member that is there and not `null`.
+    /// A member that is present and not `null`.
     fn optional(&self, name: &str) -> Option<&'a str> {
         self.raw(name).filter(|json| *json != "null")
     }
 
-    /// A string that must be there, of at most so many bytes. Copied only where it has escapes.
+    /// A required string of at most `most` bytes. Copied only if it has escapes.
     fn text(&self, name: &str, most: usize) -> Result<Cow<'a, str>, McpError> {
         let json = self.raw(name).ok_or_else(|| self.missing(name))?;
         let text = text(json).ok_or_else(|| self.mistyped(name, "a string"))?;
@@ -37,7 +36,7 @@ pub(crate) trait Members<'a> {
         Ok(text)
     }
 
-    /// The same, to be kept.
+    /// Like [`text`](Self::text), as an owned string.
     fn string(&self, name: &str, most: usize) -> Result<String, McpError> {
         self.text(name, most).map(Cow::into_owned)
     }
@@ -47,7 +46,7 @@ pub(crate) trait Members<'a> {
         self.optional(name).map(|_| self.text(name, most)).transpose()
     }
 
-    /// A truth value that may be absent or `null`, which means no.
+    /// A boolean; absent or `null` means `false`.
     fn flag(&self, name: &str) -> Result<bool, McpError> {
         match self.optional(name) {
             None | Some("false") => Ok(false),
@@ -64,7 +63,7 @@ pub(crate) trait Members<'a> {
         }
     }
 
-    /// The text of an object that must be there.
+    /// The text of a required object.
     fn object(&self, name: &str) -> Result<&'a str, McpError> {
         match self.raw(name) {
             None => Err(self.missing(name)),
@@ -78,13 +77,13 @@ pub(crate) trait Members<'a> {
         McpError::invalid_params(format!("`{}{name}` is missing", self.path()))
     }
 
-    /// -32602: the member is not what it should be.
+    /// -32602: the member has the wrong type.
     fn mistyped(&self, name: &str, wanted: &str) -> McpError {
         McpError::invalid_params(format!("`{}{name}` is not {wanted}", self.path()))
     }
 }
 
-/// The text that a JSON string is. `None` for a value that is not a string, or no text: a lone surrogate.
+/// The text of a JSON string. `None` if the value is not a string, or has an escape for a lone surrogate.
 pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
     match json.strip_prefix('"')?.strip_suffix('"')? {
         plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
@@ -92,7 +91,7 @@ pub(crate) fn text(json: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The members of one JSON object that were asked for. Others are ignored.
+/// The requested members of one JSON object; others are ignored.
 #[derive(Debug)]
 pub(crate) struct Params<'a, const N: usize> {
     path: &'static str,
@@ -107,17 +106,17 @@ impl<'a, const N: usize> Members<'a> for Params<'a, N> {
 
     fn raw(&self, name: &str) -> Option<&'a str> {
         let at = self.names.iter().position(|known| *known == name);
-        debug_assert!(at.is_some(), "{name} was not asked for");
+        debug_assert!(at.is_some(), "`{name}` was not requested");
         self.found[at?].map(RawValue::get)
     }
 }
 
 impl<'a, const N: usize> Params<'a, N> {
-    /// Reads an object at `path`. Text that is absent is an object without members.
+    /// Reads an object at `path`. Absent text counts as an object without members.
     ///
     /// # Errors
     ///
-    /// -32602 for what is not an object, and for a member that is duplicated: it could mean either.
+    /// -32602 if the text is not an object, or has a duplicate member, which is ambiguous.
     pub(crate) fn read(
         text: Option<&'a str>,
         path: &'static str,
@@ -126,10 +125,10 @@ impl<'a, const N: usize> Params<'a, N> {
         let found = match text {
             None => [None; N],
             Some(text) => Self::members(text, &names).map_err(|error| match error {
-                Refused::Twice(name) => McpError::invalid_params(format!("`{path}{name}` is there twice")),
+                Refused::Twice(name) => McpError::invalid_params(format!("duplicate member `{path}{name}`")),
                 Refused::NoObject => {
                     let whole = path.trim_end_matches('.');
-                    McpError::invalid_params(format!("`{whole}` is no object"))
+                    McpError::invalid_params(format!("`{whole}` is not an object"))
                 }
             })?,
         };
@@ -148,8 +147,8 @@ enum Refused {
     Twice(&'static str),
 }
 
-/// Finds the members of these names; of one that is duplicated, the last. Gives the place of the first such name.
-/// `None` for what is not an object.
+/// Finds the members with these names; of duplicates, the last. Returns the index of the first name that has
+/// duplicates, or `None` if the text is not an object.
 pub(crate) fn find<'a>(
     json: &'a str,
     names: &[&str],
@@ -167,7 +166,7 @@ pub(crate) fn find<'a>(
     Some(twice)
 }
 
-/// Reads an object: each member of these names is given to `find`, with its place in the list. Others are skipped.
+/// Reads an object: passes each member with one of these names to `find`, with the name's index. Others are skipped.
 pub(crate) struct Wanted<'m, F> {
     pub(crate) names: &'m [&'m str],
     pub(crate) find: F,
@@ -199,7 +198,7 @@ impl<'de, F: FnMut(usize, &'de RawValue)> Visitor<'de> for Wanted<'_, F> {
     }
 }
 
-/// Reads a member's name as its place in the list.
+/// Reads a member's name as its index in the list.
 struct Name<'m>(&'m [&'m str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

@@ -1,4 +1,4 @@
-//! What a call may know of the client behind it.
+//! What a handler can know about its client.
 
 use std::{
     fmt,
@@ -18,21 +18,21 @@ use crate::wire::{
     level::Level,
 };
 
-/// The client of a session: fixed when the session opens, but for the log level, which the client may change. From
-/// 2026-07-28 on that of one request, which says all of it itself.
+/// The client of a session: fixed when the session opens, except for the log level, which the client may change. From
+/// 2026-07-28 on, the client of one self-contained request, which states all of this itself.
 ///
-/// One `Peer` belongs to one session, or to one request; nothing of it is shared between them.
+/// A `Peer` belongs to one session, or to one request, and is never shared between them.
 #[derive(Debug)]
 pub struct Peer {
-    /// The revision that was agreed on.
+    /// The revision of the protocol that is in use.
     pub revision: Revision,
-    /// What the client can do.
+    /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
-    /// What the client calls itself; empty where a request does not say.
+    /// The client's name and version; empty if a request does not state them.
     pub info: Implementation,
-    /// The session's id, where the transport has one (Streamable HTTP).
+    /// The session's id, if the transport has one (Streamable HTTP).
     pub session_id: Option<Arc<str>>,
-    /// The least [`Level`] that is sent; set by `logging/setLevel`, [`Level::Debug`] before it.
+    /// The lowest [`Level`] that is sent: set by `logging/setLevel`, [`Level::Debug`] until then.
     level: AtomicU8,
     /// `extensions` of the client's capabilities, as JSON text.
     extensions: Option<ByteString>,
@@ -42,7 +42,7 @@ pub struct Peer {
 const SILENT: u8 = Level::Emergency as u8 + 1;
 
 impl Peer {
-    /// The client of a session that opens now.
+    /// The client of a session that is opening.
     #[must_use]
     pub fn new(
         revision: Revision,
@@ -54,7 +54,7 @@ impl Peer {
         Self { revision, capabilities, info, session_id, level, extensions: None }
     }
 
-    /// The client of one request. Nothing is logged for one that names no level.
+    /// The client of one request. If the request names no level, it is sent no log messages.
     // MCP 2026-07-28 server/utilities/logging: MUST NOT emit messages for requests that did not include the field
     pub(crate) fn of_request(
         revision: Revision,
@@ -67,7 +67,7 @@ impl Peer {
         Self { revision, capabilities, info, session_id: None, level, extensions }
     }
 
-    /// The client's settings for an extension, an object as JSON text; `None` where it did not declare it.
+    /// The client's settings for an extension, an object as JSON text; `None` if the client did not declare it.
     #[must_use]
     pub fn extension(&self, id: &str) -> Option<String> {
         let all: std::collections::HashMap<String, &RawValue> =
@@ -84,12 +84,13 @@ impl Peer {
     }
 }
 
-/// What `logging/setLevel` does. Only the client sets it, so handlers have no such method.
+/// Sets the level, for `logging/setLevel`. Not a method, since handlers must not call it: only the client sets the
+/// level.
 pub fn set_level(peer: &Peer, level: Level) {
     peer.level.store(level as u8, Ordering::Relaxed);
 }
 
-/// What a client declared in `initialize` that a server may use.
+/// The capabilities that a client declared, in `initialize` or in a self-contained request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
@@ -107,7 +108,7 @@ pub struct ClientCapabilities {
     pub roots: bool,
 }
 
-/// One of the capabilities a server-to-client request can need.
+/// A capability that a server-initiated request can need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ClientCapability {
@@ -137,7 +138,7 @@ impl ClientCapability {
     }
 }
 
-/// The error for a request that needs what its client did not declare.
+/// The error for a request that needs capabilities its client did not declare.
 // MCP 2026-07-28 basic, Error Codes: `requiredCapabilities` has the shape of the client's capabilities
 pub(crate) fn missing_capabilities(needs: &[ClientCapability]) -> McpError {
     let mut required = Map::new();
@@ -153,7 +154,7 @@ pub(crate) fn missing_capabilities(needs: &[ClientCapability]) -> McpError {
     names.sort_unstable();
     names.dedup();
     let names = names.join(", ");
-    let message = format!("the client did not declare what this needs: {names}");
+    let message = format!("the client did not declare required capabilities: {names}");
     McpError::new(ErrorCode::MISSING_CLIENT_CAPABILITY, message)
         .with_data(serde_json::json!({ "requiredCapabilities": required }))
 }
@@ -165,13 +166,13 @@ impl fmt::Display for ClientCapability {
 }
 
 impl ClientCapabilities {
-    /// None.
+    /// No capabilities.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one, with what it is part of: `sampling.tools` declares `sampling` too.
+    /// Adds a capability, and the one it is part of: `sampling.tools` declares `sampling` too.
     #[must_use]
     pub fn with(mut self, capability: ClientCapability) -> Self {
         match capability {
@@ -187,7 +188,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// Whether the client declared this one.
+    /// Whether the client declared this capability.
     #[must_use]
     pub fn has(&self, capability: ClientCapability) -> bool {
         match capability {
@@ -200,7 +201,7 @@ impl ClientCapabilities {
     }
 }
 
-/// What a program calls itself: `clientInfo` of a client.
+/// A program's name and version, such as a client's `clientInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Implementation {
@@ -208,7 +209,7 @@ pub struct Implementation {
     pub name: String,
     /// The program's version.
     pub version: String,
-    /// The name to show to people, where it differs.
+    /// The name to show to people, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }

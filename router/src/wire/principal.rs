@@ -1,4 +1,4 @@
-//! Who a request acts for.
+//! Whom a request acts for.
 
 use std::{
     any::{Any, TypeId},
@@ -12,13 +12,13 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// Who a request acts for, as the application's own middleware found out.
+/// Whom a request acts for, as determined by your application's middleware.
 ///
-/// Two principals are equal if their names and clients are, whatever else they hold. Sessions are bound to that: the
-/// request of another principal finds no session. Scopes, expiry, claims and values belong to the request that brought
-/// them.
+/// Two principals are equal if their names and clients are, regardless of their other contents. A session belongs to
+/// the principal that opened it, and does not exist for requests of other principals. Scopes, expiry, claims and values
+/// belong to one request.
 ///
-/// Clones share everything. What a principal holds is for the server's own code and is never sent to a client.
+/// Clones share their contents. The contents are for the server's own code and are never sent to a client.
 ///
 /// ```
 /// # mod actix_mcp { pub use actix_mcp_router::*; }
@@ -47,26 +47,26 @@ struct Parts {
 }
 
 impl Principal {
-    /// A principal under the name that the application knows it by: a user id, never a token.
+    /// A principal with the name by which your application knows it: a user id, never a token.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         let (scopes, values) = (Vec::new(), HashMap::new());
         Self(Arc::new(Parts { name: name.into(), client: None, scopes, expires: None, claims: None, values }))
     }
 
-    /// Names the client program, such as the client id of a token. The same name through another client is another
+    /// Sets the client program, such as the client id of a token. The same name with another client is another
     /// principal.
     #[must_use]
     pub fn with_client(self, client: impl Into<Arc<str>>) -> Self {
         self.change(|parts| parts.client = Some(client.into()))
     }
 
-    /// Sets what the request may do.
+    /// Sets the scopes that the request was granted.
     #[must_use]
     pub fn scopes(self, scopes: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {
         self.change(|parts| parts.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
-    /// Sets until when all this holds, such as the expiry of a token.
+    /// Sets the time at which all this expires, such as that of a token.
     #[must_use]
     pub fn expires_at(self, time: SystemTime) -> Self {
         self.change(|parts| parts.expires = Some(time))
@@ -76,13 +76,13 @@ impl Principal {
     ///
     /// # Errors
     ///
-    /// If they have no JSON form.
+    /// If the claims do not serialize to JSON.
     pub fn with_claims(self, claims: &impl Serialize) -> serde_json::Result<Self> {
         let claims = to_raw_value(claims)?;
         Ok(self.change(|parts| parts.claims = Some(claims.into())))
     }
 
-    /// Adds a value, such as the application's own user. An earlier value of the same type is replaced.
+    /// Adds a value, such as your application's own user type. An earlier value of the same type is replaced.
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.change(|parts| drop(parts.values.insert(TypeId::of::<T>(), Arc::new(value))))
@@ -99,30 +99,30 @@ impl Principal {
         &self.0.name
     }
 
-    /// The client program, where it is known.
+    /// The client program, if it is known.
     #[must_use]
     pub fn client(&self) -> Option<&str> {
         self.0.client.as_deref()
     }
 
-    /// Whether the request may do this.
+    /// Whether the request was granted this scope.
     #[must_use]
     pub fn has_scope(&self, scope: &str) -> bool {
         self.0.scopes.iter().any(|granted| **granted == *scope)
     }
 
-    /// All that the request may do.
+    /// All scopes that the request was granted.
     pub fn granted(&self) -> impl Iterator<Item = &str> {
         self.0.scopes.iter().map(|scope| &**scope)
     }
 
-    /// Until when all this holds, where that is known.
+    /// The time at which all this expires, if it is known.
     #[must_use]
     pub fn expiry(&self) -> Option<SystemTime> {
         self.0.expires
     }
 
-    /// The verified claims as a type of the application; `None` if there are none, or they do not fit the type.
+    /// The verified claims as a type of your application; `None` if there are none, or if they do not deserialize.
     #[must_use]
     pub fn claims<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.0.claims.as_ref()?.get()).ok()

@@ -1,7 +1,7 @@
-//! The members of a result in addition to its content, where there is no session: its type, its server, how long it may
-//! be kept.
+//! The members that a result without a session has in addition to its content: its type, its server, how long it may be
+//! cached.
 //!
-//! Written as the first members of the result's object, encoded once a server.
+//! Written as the first members of the result's object, encoded once per server.
 
 use std::time::Duration;
 
@@ -16,51 +16,51 @@ use crate::wire::{
     jsonrpc::to_json,
 };
 
-/// Who a result comes from, in its `_meta`.
+/// The key in `_meta` for the server that a result comes from.
 pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Who may keep a result, and serve it again.
+/// Who may cache a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheScope {
-    /// Only for the one who asked.
+    /// Only the caller.
     #[default]
     Private,
-    /// For anybody: it holds nothing that depends on who asked.
+    /// Anyone: the result does not depend on the caller.
     Public,
 }
 
-/// How long a result may be kept, and by whom: `ttlMs` and `cacheScope`, from 2026-07-28 on.
+/// How long a result may be cached, and by whom: `ttlMs` and `cacheScope`, from 2026-07-28 on.
 ///
-/// By default not at all, and for nobody else.
+/// By default it may not be cached: `ttlMs` is 0 and `cacheScope` is `private`.
 // MCP 2026-07-28 server/utilities/caching
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cache {
-    /// How long it is fresh; whole milliseconds count.
+    /// How long it is fresh, in whole milliseconds.
     pub ttl: Duration,
-    /// Who may keep it.
+    /// Who may cache it.
     pub scope: CacheScope,
 }
 
 impl Cache {
-    /// For this long, for the one who asked.
+    /// Cacheable for this long, by the caller only.
     #[must_use]
     pub fn private(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Private }
     }
 
-    /// For this long, for anybody. Only for results that are the same for every caller: a proxy may serve them to
-    /// others, whatever they may see.
+    /// Cacheable for this long, by anyone. Only for results that are the same for every caller: a proxy may serve them
+    /// to others, whatever their permissions.
     ///
-    /// The framework has no list that depends on who asks, so every list may be public. Where middleware of yours
-    /// answers different callers differently, say [`private`](Self::private).
+    /// The framework's lists do not depend on the caller, so they may all be public. If your middleware answers callers
+    /// differently, use [`private`](Self::private).
     #[must_use]
     pub fn public(ttl: Duration) -> Self {
         Self { ttl, scope: CacheScope::Public }
     }
 
-    /// As members of a result at a revision.
+    /// As members of a result at a revision; empty before 2026-07-28.
     pub(crate) fn hints(self, revision: Revision) -> String {
         if revision.has(Feature::Stateless) { self.members() } else { String::new() }
     }
@@ -71,23 +71,23 @@ impl Cache {
             CacheScope::Private => "private",
             CacheScope::Public => "public",
         };
-        // beyond this a client may read another number
+        // clients may not read larger numbers exactly
         let ttl = self.ttl.as_millis().min((1 << 53) - 1);
         format!(r#""ttlMs":{ttl},"cacheScope":"{scope}""#)
     }
 }
 
-/// What a server's results begin with, encoded.
+/// The encoded first members of a server's results.
 #[derive(Debug)]
 pub(crate) struct ResultMeta {
-    /// `_meta` of a result that has none of its own; empty if the server does not say who it is.
+    /// `_meta` of a result that has none of its own; empty if the server's info is left out.
     meta: Bytes,
     /// The server's info, for a result with a `_meta` of its own.
     info: Option<Value>,
     lists: String,
 }
 
-/// What kind of result it is.
+/// The type of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultType {
     Complete,
@@ -104,9 +104,9 @@ impl ResultType {
 }
 
 impl ResultMeta {
-    /// Of a server with this name and these hints for its lists.
+    /// For a server with this info and these cache hints for its lists.
     pub(crate) fn new(info: Option<&ServerInfo>, lists: Cache) -> Self {
-        // of strings only: it has a JSON form
+        // the info contains only strings, so it serializes
         let json = info.cloned().and_then(|mut info| {
             era::server_info(&mut info, Revision::LATEST);
             to_json(&info).ok()
@@ -121,8 +121,8 @@ impl ResultMeta {
         }
     }
 
-    /// What a result of this type begins with at a revision. `own` is the `_meta` that it has itself, which is
-    /// completed.
+    /// The first members of a result of this type at a revision. `own` is the result's own `_meta`, to which the
+    /// server's info is added.
     pub(crate) fn prefix(
         &self,
         kind: ResultType,
@@ -142,7 +142,7 @@ impl ResultMeta {
         }
     }
 
-    /// How long a list may be kept, as members of its result.
+    /// The cache hints of a list, as members of its result.
     pub(crate) fn list_hints(&self, revision: Revision) -> &[u8] {
         if revision.has(Feature::Stateless) { self.lists.as_bytes() } else { b"" }
     }

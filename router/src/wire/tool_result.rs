@@ -1,4 +1,4 @@
-//! The result of a tool, as `tools/call` answers it.
+//! The result of a tool, as `tools/call` returns it.
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -30,12 +30,12 @@ impl ToolResult {
         Self::default()
     }
 
-    /// A text.
+    /// A result with one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new().content(Content::text(text))
     }
 
-    /// A failure that the model reads.
+    /// A failed result, with a text for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
@@ -47,12 +47,12 @@ impl ToolResult {
         self
     }
 
-    /// Gives the structured content. If no content was added when the tool returns, its JSON text becomes the content,
-    /// for clients that do not know structured content.
+    /// Sets the structured content. If no content was added by the time the tool returns, the JSON text becomes the
+    /// content, for clients that do not support structured content.
     ///
     /// # Errors
     ///
-    /// If the value has no JSON, such as a map whose keys are not strings.
+    /// If the value does not serialize to JSON, such as a map whose keys are not strings.
     // MCP 2025-11-25 server/tools, Structured Content: SHOULD also return the serialized JSON in a text block
     pub fn structured(mut self, value: &impl Serialize) -> Result<Self, serde_json::Error> {
         self.structured = Some(to_raw_value(value)?);

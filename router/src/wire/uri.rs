@@ -1,32 +1,32 @@
 //! The equivalence of URIs: every comparison of URIs goes through the normal form of this module.
 //!
-//! RFC 3986, 6.2.2: the scheme and the host are lower case, an escape is upper case, and what need not be escaped is
-//! not. Of an IRI (RFC 3987) or an expanded template (RFC 6570, 3.1), what no URI may hold, such as `ö` or a space, is
-//! escaped.
+//! RFC 3986, 6.2.2: the scheme and the host are lower case, escapes are upper case, and only characters that need it
+//! are escaped. Characters of an IRI (RFC 3987) or an expanded template (RFC 6570, 3.1) that a URI cannot contain, such
+//! as `ö` or a space, are escaped.
 //!
 //! It goes no further, since that would make different URIs equal:
 //!
 //! - `%2F` is not `/`: an escaped delimiter is data, and stays escaped.
-//! - Dot segments stay (6.2.2.3 is not done): `file:///a/../b` is not `file:///b`. A reader that opens files must look
-//!   at what it opens, whatever it is called.
+//! - Dot segments stay (6.2.2.3 is not done): `file:///a/../b` is not `file:///b`. A reader that opens files must check
+//!   which file it opens, whatever the URI looks like.
 //! - Nothing that depends on the scheme (6.2.3), such as default ports, and no Unicode normalization.
 //!
-//! **Invariant:** the normal form is for comparing only. Handlers, answers and notices have the URI as its client wrote
-//! it.
+//! **Invariant:** the normal form is for comparing only. Handlers, responses and notifications have the URI as the
+//! client wrote it.
 
 use std::{borrow::Cow, ops::Range};
 
 use bytestring::ByteString;
 use percent_encoding::{percent_decode, percent_encode_byte};
 
-/// The normal form of a URI. Borrowed, after one look, if it has no `%`, no upper case, and nothing that a URI may not
-/// hold.
+/// The normal form of a URI. Borrowed, after one scan, if the URI has no `%`, no upper case, and only characters that a
+/// URI can contain.
 #[must_use]
 pub fn normal(uri: &str) -> Cow<'_, str> {
     Normal::of(uri).text
 }
 
-/// The same of a text that is kept; not copied either.
+/// Like [`normal`], for an owned text, which is not copied either if it is normal already.
 #[must_use]
 pub fn normal_of(uri: &ByteString) -> ByteString {
     match normal(uri) {
@@ -35,17 +35,17 @@ pub fn normal_of(uri: &ByteString) -> ByteString {
     }
 }
 
-/// Whether two URIs are one.
+/// Whether two URIs are equivalent.
 #[must_use]
 pub fn same(one: &str, other: &str) -> bool {
     one == other || normal(one) == normal(other)
 }
 
-/// A URI in its normal form, and where each part of it came from.
+/// A URI in its normal form, with the origin of each byte.
 pub(crate) struct Normal<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// For each byte of the text, and for its end, where in the URI what it stands for begins. Empty if nothing has
-    /// changed.
+    /// For each byte of the text, and for its end: the position in the URI where its character or escape begins. Empty
+    /// if nothing has changed.
     source: Vec<usize>,
 }
 
@@ -61,19 +61,19 @@ impl<'a> Normal<'a> {
         Self { text: Cow::Owned(text), source }
     }
 
-    /// Where in the URI a place in the text is.
+    /// The position in the URI of a position in the text.
     pub(crate) fn source(&self, at: usize) -> usize {
         self.source.get(at).copied().unwrap_or(at)
     }
 }
 
-/// Whether a part of a URI may begin or end here in a normal form: not inside of an escape, nor of an escaped
-/// character.
+/// Whether a part of a URI may begin or end here in a normal form: not inside an escape, nor inside a character that
+/// takes several escapes.
 pub(crate) fn is_boundary(normal: &str, at: usize) -> bool {
     let bytes = normal.as_bytes();
     let escape = |at: Option<usize>| at.is_some_and(|at| bytes.get(at) == Some(&b'%'));
     let inside = escape(at.checked_sub(1)) || escape(at.checked_sub(2));
-    // %80 to %BF goes on with the character before
+    // %80 to %BF continue the character before
     let goes_on = || matches!(bytes.get(at + 1), Some(b'8' | b'9' | b'A' | b'B'));
     let within = || escape(Some(at)) && escape(at.checked_sub(3)) && goes_on();
     !inside && !within()
@@ -91,12 +91,12 @@ pub(crate) fn literal(template: &str, part: Range<usize>) -> String {
     writer.text
 }
 
-/// Whether a byte stands in the normal form of every URI as it is.
+/// Whether a byte is left as it is in the normal form of every URI.
 pub(crate) fn is_plain(byte: u8) -> bool {
     is_legal(byte) && byte != b'%' && !byte.is_ascii_uppercase()
 }
 
-/// What a URI may hold, with `%`.
+/// Whether a URI can contain a byte, `%` included.
 // RFC 3986, 2: reserved and unreserved characters
 fn is_legal(byte: u8) -> bool {
     is_unreserved(byte) || b":/?#[]@!$&'()*+,;=%".contains(&byte)
@@ -109,10 +109,10 @@ fn is_unreserved(byte: u8) -> bool {
 /// Writes the normal form of parts of a URI.
 struct Writer<'a> {
     uri: &'a str,
-    /// Where case means nothing.
+    /// Case-insensitive, like the host.
     scheme: Range<usize>,
     host: Range<usize>,
-    /// What would be a scheme without its escapes: they stay, or another URI would come of it.
+    /// The part that would become a scheme if its escapes were decoded. They stay, since that would be another URI.
     almost_scheme: Range<usize>,
     text: String,
     source: Vec<usize>,
@@ -135,19 +135,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `part` begins and ends between characters.
+    /// Writes `part`, which begins and ends between characters.
     fn write(&mut self, part: Range<usize>) {
         let mut chars = self.uri[part.clone()].char_indices();
         while let Some((at, char)) = chars.next() {
             let at = part.start + at;
             match (u8::try_from(char), escaped(self.uri.as_bytes(), at).filter(|_| at + 3 <= part.end)) {
                 (Ok(b'%'), Some(byte)) => {
-                    // past both digits
+                    // skip both digits
                     chars.nth(1);
                     let decodes = is_unreserved(byte) && !self.almost_scheme.contains(&at);
                     if decodes { self.push(byte, at) } else { self.escape(byte, at) }
                 }
-                // alone it could make an escape of what follows
+                // a lone `%` is escaped: it could form an escape with what follows
                 (Ok(byte), _) if is_legal(byte) && byte != b'%' => self.push(byte, at),
                 _ => {
                     let mut bytes = [0; 4];
@@ -175,11 +175,11 @@ impl<'a> Writer<'a> {
 fn escaped(bytes: &[u8], at: usize) -> Option<u8> {
     let mut decoded = percent_decode(bytes.get(at..at + 3)?);
     let byte = decoded.next()?;
-    // anything else stays three bytes
+    // without a valid escape there are three bytes
     decoded.next().is_none().then_some(byte)
 }
 
-/// Where the scheme ends; at the beginning if there is none.
+/// The end of the scheme; 0 if there is none.
 fn scheme(uri: &str) -> usize {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     let end = uri.bytes().position(|byte| !legal(byte)).unwrap_or(0);
@@ -187,7 +187,7 @@ fn scheme(uri: &str) -> usize {
     if begins && uri[end..].starts_with(':') { end } else { 0 }
 }
 
-/// The host, with the port; what a template's variables stand for may be a part of it. Empty if there is none.
+/// The host and the port; a template's variables may be part of it. Empty if there is none.
 fn host(uri: &str, scheme: usize) -> Range<usize> {
     let Some(rest) = uri[scheme..].strip_prefix("://") else { return 0..0 };
     let begin = scheme + 3;

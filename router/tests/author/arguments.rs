@@ -1,4 +1,4 @@
-//! Arguments as one type: what is read, what is refused, and who is told.
+//! Arguments as one type: which are read or refused, and who gets the error.
 
 use actix_mcp_router::{Args, IntoTool, InvalidTool, SchemaError, Tool, tool};
 use schemars::JsonSchema;
@@ -71,7 +71,7 @@ async fn what_the_schema_says_beyond_the_type_is_checked_too() {
         result(bounded(), r#"{"word":"secret 1"}"#).await,
         failure("argument `word`: the value does not match \"^[a-z]+$\"")
     );
-    // the type speaks first
+    // the type is checked first
     assert_eq!(
         result(bounded(), r#"{"n":"x"}"#).await,
         failure("argument `n`: invalid type: string \"x\", expected u32")
@@ -122,10 +122,10 @@ async fn arguments_that_are_no_struct_are_refused_at_registration() {
     async fn any(_: Args<Value>) {}
     assert_eq!(refused(Tool::new("t", shape)), SchemaError::NoObject("an enum".into()));
     assert_eq!(refused(Tool::new("t", list)), SchemaError::NoObject("a value of type array".into()));
-    assert_eq!(refused(Tool::new("t", any)), SchemaError::NoObject("just anything".into()));
+    assert_eq!(refused(Tool::new("t", any)), SchemaError::NoObject("a value of any type".into()));
     assert_eq!(
         Tool::new("shape", shape).check().unwrap_err().to_string(),
-        "tool \"shape\", schema of its arguments: its root is no object (`\"type\": \"object\"` is missing): the \
+        "tool \"shape\", schema of its arguments: its root is not an object (`\"type\": \"object\"` is missing): the \
          arguments of a tool are a struct, not an enum"
     );
 }

@@ -1,4 +1,4 @@
-//! C120: the dialects of JSON Schema that a schema of the author's may name, and what each reads differently.
+//! C120: the dialects of JSON Schema that a hand-written schema may name, and how they differ.
 
 use actix_mcp_router::{InvalidTool, Tool};
 use serde_json::json;
@@ -18,7 +18,7 @@ async fn every_documented_dialect_is_taken_and_read_as_it_says() {
         })
     };
     for (dialect, definition) in [
-        // a boolean beside `maximum` is draft 4's alone
+        // a boolean next to `maximum` exists in draft 4 only
         ("http://json-schema.org/draft-04/schema#", json!({ "maximum": 3, "exclusiveMaximum": true })),
         ("http://json-schema.org/draft-06/schema#", json!({ "exclusiveMaximum": 3 })),
         ("http://json-schema.org/draft-07/schema#", json!({ "if": true, "then": { "exclusiveMaximum": 3 } })),

@@ -1,4 +1,4 @@
-//! C110: tools without inputs, in every form, and what else forbids members: what is listed is enforced.
+//! C110: tools without inputs, in every form, and other schemas that forbid members: the listed schema is enforced.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a handler can take beside its arguments.
+//! Extractors that a handler can take in addition to its arguments.
 
 use std::{rc::Rc, sync::Arc};
 

@@ -97,7 +97,7 @@ fn a_mark_on_what_no_header_can_repeat_is_refused() {
         x + y
     }
     for (tool, at, what) in [
-        (real.into_tool(), "x", "no string"),
+        (real.into_tool(), "x", "not a string"),
         (named.into_tool(), "x", "reference"),
         (extractor.into_tool(), "x", "not an argument"),
         (anything.into_tool(), "x", "not a string"),

@@ -162,7 +162,7 @@ async fn a_failed_tool_is_one_line_in_the_log_with_all_causes() {
     let fine = logged(log::Level::Warn, async {
         drop(result(Tool::new("t", async || ToolResult::error("no")), "{}").await)
     });
-    assert!(fine.await.is_empty(), "a result is no failure");
+    assert!(fine.await.is_empty(), "a result is not a failure");
 }
 
 #[tokio::test]

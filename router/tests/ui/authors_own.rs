@@ -1,4 +1,4 @@
-//! Mistakes in the function, or in a call of it, are at the author's tokens.
+//! Errors in the function, or in a call of it, point at the user's code.
 use actix_mcp_router::tool;
 
 #[tool(crate = "actix_mcp_router")]

@@ -1,4 +1,4 @@
-//! An error without words.
+//! An error without `Display`.
 use actix_mcp_router::{Tool, tool};
 
 struct MyError;

@@ -1,4 +1,4 @@
-//! A result of the author's own that says nothing of how it is shown.
+//! A user's result type that cannot be converted to a tool result.
 use actix_mcp_router::{Tool, tool};
 
 struct Sum(i64);

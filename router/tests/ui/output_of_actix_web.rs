@@ -1,4 +1,4 @@
-//! The `Json` of actix-web, where the library's own belongs.
+//! The `Json` of actix-web instead of the library's own.
 use actix_mcp_router::{Tool, tool};
 use actix_web::web;
 

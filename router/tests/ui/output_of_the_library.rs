@@ -1,4 +1,4 @@
-//! Results that need no derive, only to be told how they are shown.
+//! Results that need no derive, only a `Json` around them.
 use actix_mcp_router::{Tool, tool};
 
 async fn plain() -> Option<String> {

@@ -1,4 +1,4 @@
-//! An argument that is no extractor, without `#[tool]`.
+//! An argument that is not an extractor, without `#[tool]`.
 use actix_mcp_router::Tool;
 
 async fn add(a: i64) -> i64 {

@@ -1,4 +1,4 @@
-//! An argument of a prompt that is no extractor: there is no attribute for prompts.
+//! An argument of a prompt that is not an extractor: there is no attribute for prompts.
 use actix_mcp_router::Prompt;
 
 async fn thank(times: i32) -> String {

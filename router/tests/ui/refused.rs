@@ -1,4 +1,4 @@
-//! What cannot be a tool, in words.
+//! Functions that cannot be tools, and the errors of the macro.
 use actix_mcp_router::tool;
 
 #[tool(crate = "actix_mcp_router")]

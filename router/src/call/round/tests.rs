@@ -588,7 +588,7 @@ fn whatever_is_wrong_with_a_state_the_answer_is_the_same_and_the_handler_does_no
     let (_, state) = chat.first().asks();
     assert_eq!(runs.load(Ordering::SeqCst), 1);
     let answers = || json!({ "q": named("Ada") });
-    let same = Turn::Refused(-32602, "`requestState` is not one of this server for this request".to_owned());
+    let same = Turn::Refused(-32602, "`requestState` is not valid for this request".to_owned());
     let flipped = |at: usize| {
         let mut bytes = state.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
@@ -686,10 +686,7 @@ fn there_are_sixteen_rounds_and_then_an_error_that_names_the_question() {
     assert_eq!(rounds.len(), 16);
     let Turn::Complete(result) = &turn else { panic!("{turn:?}") };
     assert_eq!(result["isError"], true);
-    assert_eq!(
-        turn.text(),
-        "there were 16 rounds of questions, which is the most: \"number 16?\" is not asked"
-    );
+    assert_eq!(turn.text(), "too many rounds of questions (the limit is 16): \"number 16?\" is not asked");
 }
 
 #[test]
@@ -965,7 +962,10 @@ mod by_hand {
         assert_eq!(chat.first().text(), "Ada red 0 in 2");
         assert_eq!((chat.client.asked().len(), chat.router.calls()), (4, 3));
         chat.client.will_fail(QuestionError::TimedOut);
-        assert_eq!(chat.first().text(), "nothing is known of \"step1\": the client did not answer in time");
+        assert_eq!(
+            chat.first().text(),
+            "could not get an answer for \"step1\": the client did not answer in time"
+        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Functions with `#[tool]` on them: what the macro's code is made of.
+//! Functions with `#[tool]` on them: the types that the code of the macro uses.
 //!
 //! The macro keeps the function and changes its return type to [`ToolCall<M, _>`](ToolCall), a future like the one it
 //! was. `M` carries the name, the documentation and the parameters; it is found through the return type, so that
-//! `.tool(add)` needs nothing but the function. `M` is declared within the function, so that all is one item, which can
-//! also stand in an `impl`.
+//! `.tool(add)` needs nothing but the function. `M` is declared within the function, so that it remains one item, which
+//! can also be in an `impl`.
 
 use std::{
     error::Error,
@@ -65,11 +65,11 @@ impl<M, F> std::fmt::Debug for ToolCall<M, F> {
     }
 }
 
-/// What `#[tool]` knows of a function.
+/// The information that `#[tool]` collects about a function.
 pub trait ToolFn: 'static {
     /// The tool's name.
     const NAME: &'static str;
-    /// What the function returns, awaited.
+    /// The output of the function, awaited.
     type Output: IntoToolResult;
     /// Its parameters.
     type Params: 'static;
@@ -78,13 +78,13 @@ pub trait ToolFn: 'static {
     /// reported once.
     fn params() -> impl Params<Values = Self::Params>;
 
-    /// The error that the output is, where its type is an [`Error`]: its causes go to the log.
+    /// The error in the output, if its type is an [`Error`]. Its causes go to the log.
     fn cause(output: &Self::Output) -> Option<&(dyn Error + 'static)> {
         let _ = output;
         None
     }
 
-    /// Adds the description and what the attribute says.
+    /// Adds the description and the options of the attribute.
     fn define(tool: Tool) -> Tool {
         tool
     }
@@ -106,15 +106,15 @@ pub trait ToolParam<Kind>: Sized + 'static {
     /// Whether it is read from the arguments.
     const IS_ARGUMENT: bool;
 
-    /// Says what it needs.
+    /// Describes what it needs.
     fn describe(about: &mut HandlerSpec, name: &'static str, doc: &'static str);
 
-    /// Takes its value.
+    /// Extracts its value.
     fn take<'a>(call: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, Self>;
 }
 
-/// A parameter of a type that actix-web takes from the request, by its name: as [`ToolParam`], but whoever takes one of
-/// these means no argument.
+/// A parameter whose type has the name of an actix-web extractor. Like [`ToolParam`], but its error does not suggest an
+/// argument.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool: it is not an extractor of tools",
     label = "not an extractor",
@@ -125,12 +125,12 @@ pub trait RequestParam<Kind>: ToolParam<Kind> {}
 #[diagnostic::do_not_recommend]
 impl<T: ToolParam<Kind>, Kind> RequestParam<Kind> for T {}
 
-/// A value that was taken: arguments at once, extractors in their own time.
+/// The value of a parameter: at once for an argument, later for an extractor.
 #[expect(missing_debug_implementations, reason = "holds a future")]
 pub enum Taken<'a, T> {
-    /// It is here, or it is refused.
+    /// The value, or the error.
     Now(Result<T, McpError>),
-    /// It will be.
+    /// A future of the value.
     Later(LocalBoxFuture<'a, Result<T, McpError>>),
 }
 
@@ -151,7 +151,7 @@ impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
     const IS_ARGUMENT: bool = true;
 
     fn describe(about: &mut HandlerSpec, name: &'static str, doc: &'static str) {
-        // required is what serde cannot make of nothing
+        // an argument is required if serde cannot make its value from nothing
         about.argument::<T>(name, doc, extract::of_nothing::<T>().is_none());
     }
 
@@ -173,7 +173,7 @@ impl<T: FromCall> ToolParam<Extractor> for T {
     }
 }
 
-/// One parameter, its kind known and forgotten.
+/// One parameter; its kind is erased.
 ///
 /// The type has no bounds. If it had, a type that is not a [`ToolParam`] would be reported three times, at the
 /// parameter and at the attribute.
@@ -188,13 +188,13 @@ pub struct Param<T> {
     take: for<'a> fn(&'a Call, &Arguments<'_>, &str) -> Taken<'a, T>,
 }
 
-/// A parameter with a name: whatever its type allows.
+/// A parameter with a name, which is an argument or an extractor by its type.
 #[must_use]
 pub fn param<T: ToolParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T> {
     Param { name, doc, header: "", is_argument: T::IS_ARGUMENT, describe: T::describe, take: T::take }
 }
 
-/// The same, of a type that is called like one of actix-web's.
+/// The same, for a type with the name of an actix-web extractor.
 #[must_use]
 pub fn request_param<T: RequestParam<Kind>, Kind>(name: &'static str, doc: &'static str) -> Param<T> {
     param::<T, Kind>(name, doc)
@@ -233,10 +233,10 @@ pub trait Params {
     /// Their values.
     type Values;
 
-    /// Says what they need.
+    /// Describes what they need.
     fn describe(&self, about: &mut HandlerSpec);
 
-    /// Takes their values.
+    /// Extracts their values.
     fn extract(&self, call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
 }
 

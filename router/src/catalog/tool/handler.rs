@@ -1,4 +1,4 @@
-//! Handlers of tools, with their types erased.
+//! Type-erased handlers of tools.
 
 use std::{error::Error, future::Future, marker::PhantomData, sync::Arc};
 
@@ -16,9 +16,9 @@ use crate::{
     wire::{error::McpError, tool_result::ToolResult},
 };
 
-/// A handler that can be a tool: its parameters are extractors, and what it returns is a result.
+/// A handler that can be a tool: its parameters are extractors, and it returns a result.
 ///
-/// One bound instead of three, so that the compiler points at the function that does not fit.
+/// One bound instead of three, so that the compiler's error points at the function.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an async function whose parameters are all extractors",
     label = "not a handler",
@@ -49,9 +49,9 @@ pub(super) trait Source: 'static {
     fn extract(call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
 }
 
-/// What is known of a handler's output `O`.
+/// Finds the cause of an error in a handler's output `O`.
 pub(super) trait Causes<O> {
-    /// The error that the output is, where its type says that it may have causes.
+    /// The error in the output, if its type can have causes.
     fn cause(_: &O) -> Option<&(dyn Error + 'static)> {
         None
     }
@@ -70,9 +70,9 @@ impl<A: FromCall> Source for Plain<A> {
     }
 }
 
-/// A handler whose types are known no more.
+/// A type-erased handler.
 pub(super) trait Invoke: Send + Sync {
-    /// The whole call, in one allocation: the box.
+    /// The whole call, in a single allocation (the box).
     fn invoke(
         self: Arc<Self>,
         tool: Arc<Tool>,

@@ -1,7 +1,7 @@
-//! A tool: its definition, what it needs, and its handler with all types erased.
+//! A tool: its definition, its requirements, and its type-erased handler.
 //!
-//! **Invariant:** a tool that was registered has schemas that were looked at ([`Tool::check`]), and what it answers
-//! conforms to what it declares.
+//! **Invariant:** the schemas of a registered tool are checked ([`Tool::check`]), and its results conform to its output
+//! schema.
 
 use std::{fmt, sync::Arc};
 
@@ -72,14 +72,14 @@ const NAME_BYTES: usize = 8 * 1024;
 #[derive(Clone)]
 pub struct Tool {
     definition: ToolDefinition,
-    /// Of the schema in the definition; an error until [`Tool::check`] reports it, or another schema replaces it.
+    /// The checked input schema, or the error that [`Tool::check`] reports unless another schema replaces it.
     input: Result<Checked, SchemaError>,
-    /// The same of the output schema, where there is one.
+    /// The same for the output schema, if there is one.
     output: Option<Result<Checked, SchemaError>>,
     /// The arguments that clients repeat in headers, as the listed schema marks them; an error as in `input`.
     mirrored: Result<Vec<ParamHeader>, SchemaError>,
     needs: Requirements,
-    /// What a client must have declared.
+    /// The capabilities that a client must have declared.
     client_needs: Vec<ClientCapability>,
     run: Arc<dyn Invoke>,
 }
@@ -92,9 +92,9 @@ pub enum InvalidTool {
     #[error("a tool has no name")]
     NoName,
     /// The name is longer than 8 KiB.
-    #[error("a tool's name has {0} bytes, more than 8192")]
+    #[error("a tool has a name of {0} bytes (the limit is 8192)")]
     LongName(usize),
-    /// The schema of the arguments.
+    /// The schema of the arguments is invalid.
     #[error("tool {tool:?}, schema of its arguments: {why}")]
     Input {
         /// The tool's name.
@@ -102,7 +102,7 @@ pub enum InvalidTool {
         /// What is wrong.
         why: SchemaError,
     },
-    /// The schema of the structured content.
+    /// The schema of the structured content is invalid.
     #[error("tool {tool:?}, schema of its output: {why}")]
     Output {
         /// The tool's name.
@@ -116,8 +116,8 @@ impl Tool {
     /// A tool of this name.
     ///
     /// The handler's arguments, if it takes an [`Args<T>`](crate::call::extract::Args), are described by the schema of
-    /// `T`; its structured content, if it returns a [`Json<T>`](crate::call::result::Json), by that of that `T`. A
-    /// mistake in them is reported when the tool is registered.
+    /// `T`; its structured content, if it returns a [`Json<T>`](crate::call::result::Json), by that of its `T`.
+    /// Registration reports an error in them.
     #[must_use]
     pub fn new<F, A>(name: impl Into<String>, handler: F) -> Self
     where
@@ -127,7 +127,7 @@ impl Tool {
         F::into_tool(handler, name.into())
     }
 
-    /// `about` and `output` are what the handler's types say of it.
+    /// `about` and `output` are derived from the handler's types.
     fn of(name: String, about: HandlerSpec, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
         let is_closed = about.is_closed();
         let (schema, needs) = about.finish();
@@ -205,7 +205,7 @@ impl Tool {
         self
     }
 
-    /// The hint that it may destroy something. Clients assume so.
+    /// The hint that it may destroy something. Clients assume so by default.
     #[must_use]
     pub fn destructive(mut self, hint: bool) -> Self {
         self.hints().destructive_hint = Some(hint);
@@ -219,7 +219,7 @@ impl Tool {
         self
     }
 
-    /// The hint that it reaches the world outside. Clients assume so.
+    /// The hint that it interacts with the outside world. Clients assume so by default.
     #[must_use]
     pub fn open_world(mut self, hint: bool) -> Self {
         self.hints().open_world_hint = Some(hint);
@@ -236,8 +236,8 @@ impl Tool {
     /// types and this schema.
     ///
     /// It is read as JSON Schema 2020-12 unless its `$schema` names another dialect: draft 4, 6 or 7, 2019-09 or
-    /// 2020-12. Any other is refused when the tool is registered, as is a schema with a dead part: a `$ref` that leads
-    /// nowhere or out of the schema, a `pattern` that is not a regular expression. Nothing is ever fetched.
+    /// 2020-12. Any other is refused at registration, as is a schema with a `$ref` that does
+    /// not resolve within it, or a `pattern` that is not a regular expression. Nothing is ever fetched.
     // MCP 2025-11-25 basic, Schema Dialect: SHOULD document
     #[must_use]
     pub fn input_schema(mut self, json: impl AsRef<str>) -> Self {
@@ -247,15 +247,15 @@ impl Tool {
 
     /// Sets a schema of the structured content, as JSON text; it is listed as [`Tool::input_schema`] says.
     ///
-    /// Every result that is not an error must then have structured content that fits it.
+    /// Every result that is not an error must then have structured content that matches it.
     #[must_use]
     pub fn output_schema(mut self, json: impl AsRef<str>) -> Self {
         self.output = Some(schema::written(json.as_ref()));
         self.listed()
     }
 
-    /// Lists the derived schemas without `$ref`, for clients that follow none: definitions take the place of references
-    /// to them. A type that holds itself keeps its reference. What you wrote by hand is not changed.
+    /// Lists the derived schemas without `$ref`, for clients that do not resolve it: definitions replace the references
+    /// to them. A recursive type keeps its reference. Schemas that you wrote by hand are not changed.
     #[must_use]
     pub fn inline_refs(mut self) -> Self {
         let schemas = [Some(&mut self.input), self.output.as_mut()];
@@ -269,7 +269,7 @@ impl Tool {
         &self.definition.name
     }
 
-    /// What the tool needs from its application.
+    /// The requirements of the tool's handler.
     pub(crate) fn needs(&self) -> &Requirements {
         &self.needs
     }
@@ -278,8 +278,8 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// The author's first mistake.
-    // of a name that is not 1 to 128 of A-Za-z0-9_-. (a SHOULD) the log warns when the tool is registered
+    /// The first error found.
+    // a name that is not 1 to 128 of A-Za-z0-9_-. (a SHOULD) only gets a warning in the log at registration
     pub fn check(&self) -> Result<(), InvalidTool> {
         let name = self.name();
         if name.is_empty() {
@@ -304,7 +304,7 @@ impl Tool {
 
     /// Calls the tool: checks and extracts its arguments, runs the handler, checks what it returned.
     ///
-    /// Arguments that do not fit are a result with `isError` that names the argument, at every revision.
+    /// Invalid arguments give a result with `isError` that names the argument, at every revision.
     ///
     /// # Errors
     ///
@@ -319,18 +319,18 @@ impl Tool {
         Arc::clone(&self.run).invoke(Arc::clone(self), call)
     }
 
-    /// Holds the arguments against the schema, where that says more than the types they were read into.
+    /// Checks the arguments against the schema, if it is stricter than their types.
     fn check_arguments(&self, call: &Call) -> Result<(), McpError> {
         let Ok(Checked { validator: Some(validator), .. }) = &self.input else { return Ok(()) };
         validator.check(call.arguments()).map_err(|wrong| bad(&wrong.path, &cut(&wrong.what)))
     }
 
-    /// Makes the result what was declared: an error result has no structured content, any other has what the output
-    /// schema asks for, or becomes an error that is ours.
+    /// Makes the result conform to the definition: an error result has no structured content, and any other result that
+    /// does not match the output schema is replaced by our own error.
     // MCP 2025-11-25 server/tools, Output Schema: servers MUST provide structured results that conform
     fn finish(&self, mut result: ToolResult) -> ToolResult {
         if result.is_error {
-            // it would not fit the schema, and clients that check it would hide the message
+            // it would not match the schema, and clients that check it would hide the message
             result.structured = None;
             return result;
         }
@@ -341,7 +341,7 @@ impl Tool {
             };
             if let Some(schema::Mismatch { path, what }) = wrong {
                 log::error!(
-                    "what `{}` returned does not fit its output schema: {path:?} {what}",
+                    "the result of `{}` does not match its output schema: {path:?} {what}",
                     self.name()
                 );
                 return unusable();
@@ -372,7 +372,7 @@ impl Entry for Tool {
     }
 }
 
-/// What becomes of a call whose extractors refused it.
+/// The outcome of a call that an extractor refused.
 ///
 /// Wrong arguments are reported to the model, which can correct them, rather than to the client.
 // MCP 2025-11-25 server/tools, Error Handling: input validation errors are tool execution errors
@@ -389,9 +389,9 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// What can be registered as a tool: a [`Tool`], or a function with `#[tool]` on it.
+/// A type that can be registered as a tool: a [`Tool`], or a function with `#[tool]` on it.
 ///
-/// `Marker` is found by the compiler.
+/// The compiler infers `Marker`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",

@@ -1,4 +1,4 @@
-//! The members of a message, before it is known what message they make.
+//! The members of a message, before its kind is known.
 
 use std::{borrow::Cow, fmt};
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::wire::{error::McpError, id::RequestId, params};
 
-/// What there is of parameters.
+/// The parameters, if there are any.
 #[derive(Default)]
 pub(super) enum Params {
     #[default]
@@ -36,7 +36,7 @@ pub(super) struct Envelope<'a> {
     /// The first member that is duplicated.
     twice: Option<&'static str>,
     id_twice: bool,
-    /// They are not the same.
+    /// The duplicate ids differ.
     two_ids: bool,
     /// A `result` or an `error` that is null.
     null_outcome: bool,
@@ -47,7 +47,7 @@ impl<'a> Envelope<'a> {
         let has_outcome = self.result.or(self.error).is_some();
         match (self.method, self.id) {
             (Some(_), None) => Looks::Notification,
-            // whoever sent it may have meant an answer, and an answer is never answered
+            // it may have been meant as an answer, and an answer is never answered
             (Some(_), Some(_)) if has_outcome => Looks::Response,
             (Some(_), Some(_)) => Looks::Request,
             (None, _) if has_outcome || self.null_outcome => Looks::Response,
@@ -55,7 +55,8 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Members that are null count as absent. Not `id`, where null is neither an id nor the mark of a notification.
+    /// Treats members that are null as absent. Not `id`: null is not an id, and does not make the message a
+    /// notification.
     fn without_nulls(mut self) -> Self {
         let is_null = |raw: &&RawValue| raw.get() == "null";
         self.null_outcome = self.result.or(self.error).is_some();
@@ -67,7 +68,7 @@ impl<'a> Envelope<'a> {
         self
     }
 
-    /// The id of the server's request that this message answers, as far as it can be read.
+    /// The id of the server-initiated request that this message answers, if it can be read.
     pub(super) fn answers(&self, limits: &ReadLimits) -> Option<RequestId> {
         if self.looks() != Looks::Response || self.two_ids {
             return None;
@@ -76,7 +77,7 @@ impl<'a> Envelope<'a> {
     }
 
     pub(super) fn id(&self, limits: &ReadLimits) -> Result<Option<RequestId>, McpError> {
-        // which of two it is cannot be told
+        // of two ids, it is unclear which is meant
         if self.id_twice { Ok(None) } else { self.read_id(limits) }
     }
 
@@ -93,13 +94,13 @@ impl<'a> Envelope<'a> {
         Ok(Some(id))
     }
 
-    /// What holds for every message.
+    /// Checks what every message must satisfy.
     pub(super) fn check(&self) -> Result<(), McpError> {
         if let Some(member) = self.twice {
-            return Err(McpError::invalid_request(format!("`{member}` is there twice")));
+            return Err(McpError::invalid_request(format!("duplicate member `{member}`")));
         }
         match self.jsonrpc.map(RawValue::get) {
-            // as everyone writes it, and with escapes in it
+            // as it is usually written, and with escapes
             Some(r#""2.0""#) => {}
             Some(raw) if serde_json::from_str::<String>(raw).is_ok_and(|version| version == "2.0") => {}
             Some(_) => return Err(McpError::invalid_request("`jsonrpc` is not \"2.0\"")),
@@ -125,7 +126,7 @@ impl<'a> Envelope<'a> {
     pub(super) fn method(&self, text: &ByteString, limits: &ReadLimits) -> Result<ByteString, McpError> {
         let raw = self.method.map_or("null", RawValue::get);
         let method =
-            slice_str(text, raw).ok_or_else(|| McpError::invalid_request("`method` is no string"))?;
+            slice_str(text, raw).ok_or_else(|| McpError::invalid_request("`method` is not a string"))?;
         if method.len() > limits.name_bytes {
             let most = limits.name_bytes;
             return Err(McpError::invalid_params(format!("`method` is longer than {most} bytes")));
@@ -134,10 +135,10 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The digits of the longest integer, its sign included.
+/// The length of the longest integer, including its sign.
 const MAX_NUMBER: usize = 20;
 
-/// A JSON string as a slice of `text` where it has no escapes, as a copy where it has. `None` for what is not a string.
+/// A JSON string as a slice of `text` if it has no escapes, otherwise as a copy. `None` if it is not a string.
 fn slice_str(text: &ByteString, raw: &str) -> Option<ByteString> {
     Some(match params::text(raw)? {
         Cow::Borrowed(inner) => text.slice_ref(inner),
@@ -148,12 +149,12 @@ fn slice_str(text: &ByteString, raw: &str) -> Option<ByteString> {
 /// Reads a message that is a part of `text`.
 struct Reader<'t> {
     text: &'t str,
-    /// Whether the parameters are an object, as is tried first.
+    /// Whether to read the parameters as an object, which is tried first.
     object: bool,
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads the message that `message` is, a part of `text`.
+    /// Reads `message`, which is a part of `text`.
     ///
     /// # Errors
     ///
@@ -164,7 +165,7 @@ impl<'a> Envelope<'a> {
             let envelope = deserializer.deserialize_map(Reader { text, object })?;
             deserializer.end().map(|()| envelope)
         };
-        // what cannot be read either way is not JSON, or no object
+        // text that cannot be read either way is not JSON, or not an object
         read(true).or_else(|_| read(false))
     }
 }

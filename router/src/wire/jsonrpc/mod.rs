@@ -1,12 +1,12 @@
 //! JSON-RPC messages, read and written once each.
 //!
-//! [`read()`] turns a body or a line into a [`Payload`] whose parameters are places in it; the `encode_*` functions
+//! [`read()`] turns a body or a line into a [`Payload`] whose parameters are slices of it; the `encode_*` functions
 //! write one message into one buffer. Neither knows a method or a revision: `dispatch` and `era` do.
 //!
-//! By hand: a derived `Deserialize` fails as a whole, so that a refusal could not echo the id or name the member at
-//! fault.
+//! Decoded by hand: a derived `Deserialize` fails as a whole, so an error could neither echo the id nor name the member
+//! at fault.
 //!
-//! **Invariant:** an id that could be read is echoed by whatever refusal follows; one that could not is never made up.
+//! **Invariant:** every error for a request echoes its id if that could be read; an id is never made up.
 
 mod envelope;
 mod parameters;
@@ -35,9 +35,9 @@ use crate::wire::{
 /// One message, by kind.
 #[derive(Clone, Debug)]
 pub enum Incoming {
-    /// It waits for an answer.
+    /// Expects an answer.
     Request(Request),
-    /// It does not.
+    /// Expects no answer.
     Notification(Notification),
     /// The answer to a server-initiated request.
     Response(Response),
@@ -50,11 +50,11 @@ pub struct Request {
     pub id: RequestId,
     /// The method, such as `tools/call`.
     pub method: ByteString,
-    /// The parameters; without members where there are none.
+    /// The parameters; empty if absent.
     pub params: Parameters,
 }
 
-/// What a request asks for, as a log may name it: the method, and the tool or the prompt.
+/// What a request asks for, in a form that is safe to log: the method, and the name of the tool or prompt.
 #[derive(Clone, Debug)]
 pub struct Target {
     method: ByteString,
@@ -63,7 +63,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// What this request asks for. Nothing is copied.
+    /// The target of this request. Nothing is copied.
     #[must_use]
     pub fn of(request: &Request) -> Self {
         let named = matches!(&*request.method, "tools/call" | "prompts/get");
@@ -73,7 +73,7 @@ impl Target {
     }
 }
 
-/// `tools/call "add"`. What a client chose is quoted, escaped and cut at 100 characters.
+/// Such as `tools/call "add"`. Text chosen by the client is quoted, escaped and cut at 100 characters.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Method::of(&self.method) {
@@ -92,14 +92,14 @@ impl fmt::Display for Target {
 pub struct Notification {
     /// The method, such as `notifications/cancelled`.
     pub method: ByteString,
-    /// The parameters; without members where they are not an object, since a notification has no answer.
+    /// The parameters; empty if they are not an object, since a notification cannot be answered with an error.
     pub params: Parameters,
 }
 
-/// A client's answer to a server-to-client request.
+/// A client's answer to a server-initiated request.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The id we gave.
+    /// The id that the server chose.
     pub id: RequestId,
     /// The `result` as JSON text, or the `error`.
     pub result: Result<ByteString, McpError>,

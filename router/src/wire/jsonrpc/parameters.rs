@@ -1,6 +1,6 @@
-//! The parameters of a message: where in its text the members stand that some method reads.
+//! The parameters of a message: the positions in its text of the members that any method reads.
 //!
-//! They are found while the envelope is read, so that nobody looks for them again; what is in them stays text.
+//! They are found while the envelope is read, so there is no second search; their values stay text.
 
 use bytestring::ByteString;
 use serde::{Deserializer, de::DeserializeSeed};
@@ -11,9 +11,9 @@ use crate::wire::{
     params::{Members, Wanted},
 };
 
-/// The members that are found. Others are skipped.
+/// The members that are found; others are skipped.
 const NAMES: [&str; 17] = [
-    // of those that run a handler
+    // of the requests that run a handler
     "_meta",
     "name",
     "arguments",
@@ -35,30 +35,29 @@ const NAMES: [&str; 17] = [
     "reason",
 ];
 
-/// The parameters of a request or a notification, an object: its members stay JSON text. Nothing is copied of that
-/// text.
+/// The parameters of a request or a notification: an object whose members stay JSON text, which is not copied.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(Option<Box<Given>>);
 
 #[derive(Clone, Debug)]
 struct Given {
-    /// What the places are in.
+    /// The text that the positions refer to.
     text: ByteString,
     found: Found,
 }
 
 impl Parameters {
-    /// Parameters of this JSON text.
+    /// Reads parameters from JSON text.
     ///
     /// # Errors
     ///
-    /// -32602 for what is not a JSON object.
+    /// -32602 if the text is not a JSON object.
     pub fn read(text: impl Into<ByteString>) -> Result<Self, McpError> {
         let text = text.into();
         let mut deserializer = serde_json::Deserializer::from_str(&text);
         let found = Finder { text: &text }.deserialize(&mut deserializer);
         let found = found.and_then(|found| deserializer.end().map(|()| found));
-        let found = found.map_err(|_| McpError::invalid_params("`params` is no object"))?;
+        let found = found.map_err(|_| McpError::invalid_params("`params` is not an object"))?;
         Ok(Self::found(text, found))
     }
 
@@ -67,14 +66,14 @@ impl Parameters {
         Self(Some(Box::new(Given { text, found })))
     }
 
-    /// The members, each once.
+    /// The members, if none is duplicated.
     ///
     /// # Errors
     ///
-    /// -32602 for one that is duplicated: it could mean either.
+    /// -32602 for a duplicate member, which is ambiguous.
     pub(crate) fn members(&self) -> Result<&Self, McpError> {
         match self.0.as_ref().and_then(|given| given.found.twice) {
-            Some(name) => Err(McpError::invalid_params(format!("`{name}` is there twice"))),
+            Some(name) => Err(McpError::invalid_params(format!("duplicate member `{name}`"))),
             None => Ok(self),
         }
     }
@@ -92,7 +91,7 @@ impl<'a> Members<'a> for &'a Parameters {
 
     fn raw(&self, name: &str) -> Option<&'a str> {
         let at = NAMES.iter().position(|known| *known == name);
-        debug_assert!(at.is_some(), "{name} is not looked for");
+        debug_assert!(at.is_some(), "`{name}` is missing in `NAMES`");
         let given = self.0.as_ref()?;
         let Place { start, len } = given.found.places[at?];
         let (start, len) = (usize::try_from(start).ok()?, usize::try_from(len).ok()?);
@@ -101,7 +100,7 @@ impl<'a> Members<'a> for &'a Parameters {
     }
 }
 
-/// Where the members stand.
+/// The positions of the members.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     places: [Place; NAMES.len()],
@@ -112,7 +111,7 @@ pub(super) struct Found {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     start: u32,
-    /// 0 if it is not there.
+    /// 0 if the member is absent.
     len: u32,
 }
 
@@ -125,7 +124,7 @@ impl Finder<'_> {
     fn place(&self, value: &RawValue) -> Place {
         let value = value.get();
         let start = value.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-        // what does not fit is not found; the reader of messages refuses such a text before
+        // a position beyond `u32` counts as absent; messages of that size are refused earlier
         let place =
             |start, len| Some(Place { start: u32::try_from(start).ok()?, len: u32::try_from(len).ok()? });
         place(start, value.len()).unwrap_or_default()
@@ -168,7 +167,7 @@ mod tests {
     #[test]
     fn a_member_that_is_there_twice_is_refused_by_name_and_one_that_nobody_reads_is_not() {
         let twice = Parameters::read(r#"{"uri":1,"name":1,"name":2,"uri":2}"#).unwrap();
-        assert_eq!(twice.members().unwrap_err().message, "`name` is there twice");
+        assert_eq!(twice.members().unwrap_err().message, "duplicate member `name`");
         let ignored = Parameters::read(r#"{"x":1,"x":2,"name":1}"#).unwrap();
         assert!(ignored.members().is_ok());
     }
@@ -177,7 +176,7 @@ mod tests {
     fn what_is_no_object_is_refused() {
         for text in ["", "7", "[]", "null", r#""name""#, "{", "{}{}", r#"{"name":}"#] {
             let error = Parameters::read(text).unwrap_err();
-            assert_eq!(error.message, "`params` is no object", "{text}");
+            assert_eq!(error.message, "`params` is not an object", "{text}");
         }
     }
 

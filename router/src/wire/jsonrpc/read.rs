@@ -1,4 +1,5 @@
-//! Reading: UTF-8 once, depth once, then the envelope once and the places of its parameters with it; they stay text.
+//! Reading: first UTF-8 and depth are checked, then the envelope is read and the parameters are located; they stay
+//! text.
 
 use std::fmt;
 
@@ -22,21 +23,21 @@ use crate::wire::{
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// How large the parts of a message may be.
+/// Limits on the size of a message and its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReadLimits {
-    /// Bytes of a line on a byte stream, at most; a longer one is skipped. 16 MiB by default. Over HTTP it is the body
-    /// that is bounded.
+    /// Maximum bytes of a line on a byte stream; a longer line is skipped. 16 MiB by default. Over HTTP, the size of
+    /// the body is limited instead.
     pub line_bytes: usize,
-    /// Arrays and objects inside each other, at most, the message itself counted. 64 by default.
+    /// Maximum nesting depth of arrays and objects, including the message itself. 64 by default.
     pub depth: usize,
-    /// Messages in a batch, at most. 100 by default.
+    /// Maximum number of messages in a batch. 100 by default.
     pub batch: usize,
-    /// Bytes of a request id that is a string, at most. 8 KiB by default.
+    /// Maximum bytes of a request id that is a string. 8 KiB by default.
     pub id_bytes: usize,
-    /// Bytes of a method, of the name of a tool or prompt, or of a URI, at most. 8 KiB by default.
+    /// Maximum bytes of a method, of the name of a tool or prompt, or of a URI. 8 KiB by default.
     pub name_bytes: usize,
 }
 
@@ -51,17 +52,17 @@ impl Default for ReadLimits {
 pub enum Payload {
     /// One message.
     One(Incoming),
-    /// An array of messages, not empty, each read on its own. Whether the session takes batches is its own business:
+    /// A non-empty array of messages, each read on its own. Whether batches are allowed is decided later, by
     /// `Revision::has(Feature::Batching)`.
     Batch(Vec<Result<Incoming, Malformed>>),
 }
 
-/// What a message that cannot be read looked like: it decides whether anybody waits for an answer.
+/// What a malformed message looks like, which decides whether its sender waits for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looks {
     /// Not a message: not JSON, not an object, or an object without `method`, `result` and `error`.
     Unknown,
-    /// It has a `method` and an `id`, legal or not, and neither a `result` nor an `error`.
+    /// It has a `method` and an `id`, valid or not, and neither a `result` nor an `error`.
     Request,
     /// It has a `method` and no `id`.
     Notification,
@@ -73,54 +74,53 @@ pub enum Looks {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Malformed {
-    /// The id to answer under, where it could be read. What looks like a response has none: it is never answered as if
-    /// it were a request.
+    /// The id for the error response, if it could be read. `None` for a message that looks like a response, whose id is
+    /// not that of a client's request.
     // MCP 2025-11-25 basic/transports, Sending Messages 4: an error response that has no `id`
     pub id: Option<RequestId>,
-    /// The ids of the server-initiated requests that are answered in it, as far as they can be read: nobody else will
-    /// answer them.
+    /// The ids of the server-initiated requests that it answers, as far as they can be read: these get no other answer.
     pub answers: Vec<RequestId>,
-    /// What it looked like.
+    /// What it looks like.
     pub looks: Looks,
-    /// What to answer, where it is to be answered.
+    /// The error to answer with, if it is answered.
     pub error: McpError,
 }
 
 impl Malformed {
-    /// Whether its sender may wait for an answer. Over HTTP each exchange is answered all the same, by its status; on a
-    /// pipe, what looks like a notification or a response never is.
+    /// Whether its sender may wait for an answer. Over HTTP, every exchange gets at least a status; on a pipe, a
+    /// message that looks like a notification or a response is never answered.
     #[must_use]
     pub fn wants_answer(&self) -> bool {
         matches!(self.looks, Looks::Unknown | Looks::Request)
     }
 
-    /// A text that is refused as a whole.
+    /// Text that is refused as a whole.
     #[must_use]
     pub fn unknown(error: McpError) -> Self {
         Self { id: None, answers: Vec::new(), looks: Looks::Unknown, error }
     }
 
-    /// A request that is refused before anything looks at what it asks for.
+    /// A request that is refused before its method is looked at.
     #[must_use]
     pub fn request(id: RequestId, error: McpError) -> Self {
         Self { id: Some(id), answers: Vec::new(), looks: Looks::Request, error }
     }
 
-    /// What to tell those who wait for the [`answers`](Self::answers).
+    /// The error for the calls that wait for the [`answers`](Self::answers).
     #[must_use]
     pub fn why_unanswered(&self) -> McpError {
         unanswered(&self.error)
     }
 }
 
-/// The error for a call that waits for an answer which is refused with this error.
+/// The error for a call whose awaited answer was refused with this error.
 #[must_use]
 pub fn unanswered(error: &McpError) -> McpError {
     McpError::new(error.code, format!("the client's answer was refused: {}", error.message))
 }
 
 impl Payload {
-    /// The ids of the server-initiated requests that are answered in it.
+    /// The ids of the server-initiated requests that it answers.
     #[must_use]
     pub fn answers(&self) -> Vec<RequestId> {
         let of = |message: &Incoming| match message {
@@ -142,19 +142,19 @@ impl Payload {
 
 /// Reads a body or a line. A leading BOM and white space around the message are skipped.
 ///
-/// What it returns holds slices of `text`; nothing but ids and escaped method names is copied.
+/// The result holds slices of `text`; only ids, method names with escapes and errors of the client are copied.
 ///
 /// # Errors
 ///
 /// [`Malformed`] with -32700 for text that is not JSON in UTF-8, -32602 for `params` that are not an object or a method
-/// name over its limit, -32600 for everything else that is not a message. Its `id` is the one that was read, where one
-/// was.
+/// name over its limit, -32600 for everything else that is not a message. Its `id` is that of the request, if it
+/// could be read.
 pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> {
     if text.starts_with(BOM) {
         text.advance(BOM.len());
     }
     let text = ByteString::try_from(text).map_err(|_| {
-        Malformed::unknown(McpError::new(ErrorCode::PARSE_ERROR, "the message is no valid UTF-8"))
+        Malformed::unknown(McpError::new(ErrorCode::PARSE_ERROR, "the message is not valid UTF-8"))
     })?;
     if u32::try_from(text.len()).is_err() {
         return Err(Malformed::unknown(McpError::invalid_request("the message is larger than 4 GiB")));
@@ -166,31 +166,31 @@ pub fn read(mut text: Bytes, limits: &ReadLimits) -> Result<Payload, Malformed> 
     }
 }
 
-/// What one look at the structural bytes tells.
+/// What a scan of the text shows before it is parsed.
 struct Shape {
     /// The first byte that is not white space.
     first: Option<u8>,
-    /// How deep it nests, or more than that, where it cannot be too deep. Meaningless for text that is not JSON, which
-    /// the parser finds out.
+    /// The nesting depth, or an upper bound that is within the limit. Meaningless for text that is not JSON, which the
+    /// parser refuses.
     depth: usize,
     /// Whether a member has one of the names in [`RESERVED`].
     reserved: bool,
 }
 
-/// Members that `serde_json` takes for its own when a value is read. It parses the string in them once more, which
-/// would nest past every limit of depth, and would give a handler what no check of the text has seen.
+/// Member names that `serde_json` reserves for itself. It parses the string in such a member once more, which could
+/// exceed the depth limit and give a handler data that no check of the text has seen.
 const RESERVED: [&str; 2] = ["$serde_json::private::RawValue", "$serde_json::private::Number"];
 
 impl Shape {
     fn of(text: &str, deepest: usize) -> Self {
         let first = text.bytes().find(|byte| !byte.is_ascii_whitespace());
-        // nothing nests deeper than it has openers, and those of most messages are few and quickly counted
+        // the number of openers bounds the depth; most messages have few, and counting them is fast
         let openers = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
         let depth = if openers <= deepest { openers } else { Self::depth(text) };
         Self { first, depth, reserved: Self::reserved(text) }
     }
 
-    /// Why nobody reads on.
+    /// Why the message is refused, if its shape is the reason.
     fn refusal(&self, limits: &ReadLimits) -> Option<McpError> {
         let refuse = |text: String| Some(McpError::invalid_request(text));
         if self.depth > limits.depth {
@@ -203,7 +203,7 @@ impl Shape {
     }
 
     fn reserved(text: &str) -> bool {
-        // few texts hold such a name, or an escape that could hide one
+        // few texts contain such a name, or an escape that could hide one
         if !text.contains("$serde_json::private::") && !text.contains("\\u") {
             return false;
         }
@@ -265,12 +265,12 @@ fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<P
     };
     let read = |element: &&RawValue| read_one(text, element.get(), None, limits);
     let refuse = |error| {
-        // it is refused as a whole, with the answers in it
+        // the batch is refused as a whole, including the answers in it
         let answers = Payload::Batch(elements.kept.iter().map(read).collect()).answers();
         Err(Malformed { answers, ..Malformed::unknown(error) })
     };
     if elements.total == 0 {
-        return refuse(McpError::invalid_request("a batch holds at least one message"));
+        return refuse(McpError::invalid_request("a batch must hold at least one message"));
     }
     if elements.total > limits.batch {
         return refuse(McpError::invalid_request(format!(
@@ -284,8 +284,8 @@ fn read_batch(text: &ByteString, shape: &Shape, limits: &ReadLimits) -> Result<P
     Ok(Payload::Batch(elements.kept.iter().map(read).collect()))
 }
 
-/// Reads one message. `message` is a part of `text`, of which the result will hold slices; `refusal` is what is wrong
-/// with the text already.
+/// Reads one message, which is a part of `text`; the result holds slices of `text`. `refusal` is an error that was
+/// already found in the text.
 fn read_one(
     text: &ByteString,
     message: &str,
@@ -296,7 +296,7 @@ fn read_one(
         Ok(envelope) => envelope,
         // it parses, but is not an object
         Err(error) if error.is_data() && serde_json::from_str::<IgnoredAny>(message).is_ok() => {
-            return Err(Malformed::unknown(McpError::invalid_request("a message is a JSON object")));
+            return Err(Malformed::unknown(McpError::invalid_request("a message must be a JSON object")));
         }
         Err(error) => return Err(Malformed::unknown(no_json(&error))),
     };
@@ -326,7 +326,9 @@ fn read_one(
             let method = envelope.method(text, limits).map_err(refuse)?;
             let params = match envelope.params {
                 Params::Absent => Parameters::default(),
-                Params::NoObject => return Err(refuse(McpError::invalid_params("`params` is no object"))),
+                Params::NoObject => {
+                    return Err(refuse(McpError::invalid_params("`params` is not an object")));
+                }
                 Params::Object(found) => Parameters::found(text.clone(), found),
             };
             Ok(Incoming::Request(Request { id, method, params }))
@@ -348,18 +350,18 @@ fn read_one(
         }
         (Looks::Response | Looks::Request, None) => Err(refuse(McpError::invalid_request("`id` is missing"))),
         (Looks::Unknown, _) => {
-            Err(refuse(McpError::invalid_request("a message has a `method`, a `result` or an `error`")))
+            Err(refuse(McpError::invalid_request("a message must have a `method`, a `result` or an `error`")))
         }
     }
 }
 
 fn no_json(error: &serde_json::Error) -> McpError {
-    // the position only: the parser's text may quote what was sent
+    // the position only: the parser's message may quote the text
     let (line, column) = (error.line(), error.column());
-    McpError::new(ErrorCode::PARSE_ERROR, format!("no valid JSON at line {line}, column {column}"))
+    McpError::new(ErrorCode::PARSE_ERROR, format!("invalid JSON at line {line}, column {column}"))
 }
 
-/// The client's error.
+/// Reads the `error` of a client's response.
 fn client_error(raw: &RawValue) -> Result<McpError, McpError> {
     // serde would take an array for a struct
     let error = raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok());
@@ -375,7 +377,7 @@ struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Keeps at most `most`, so that a body of commas cannot take many times its own size.
+    /// Keeps at most `most` elements, so that a body of tiny elements cannot take many times its size in memory.
     fn read(text: &'a str, most: usize) -> Result<Self, serde_json::Error> {
         struct Seq(usize);
 

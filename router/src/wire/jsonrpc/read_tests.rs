@@ -161,13 +161,13 @@ fn a_readable_id_is_echoed_whatever_else_is_wrong() {
         (r#"{"jsonrpc":"2.0","id":4,"method":null}"#, -32600, "`method`"),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","params":[]}"#, -32602, "`params`"),
         (r#"{"jsonrpc":"2.0","id":4,"method":"m","params":"x"}"#, -32602, "`params`"),
-        (r#"{"jsonrpc":"2.0","id":4,"method":"m","method":"n"}"#, -32600, "`method` is there twice"),
+        (r#"{"jsonrpc":"2.0","id":4,"method":"m","method":"n"}"#, -32600, "duplicate member `method`"),
         (
             r#"{"jsonrpc":"2.0","id":4,"method":"m","params":{},"params":{}}"#,
             -32600,
-            "`params` is there twice",
+            "duplicate member `params`",
         ),
-        (r#"{"jsonrpc":"2.0","id":4,"method":"m","jsonrpc":"2.0"}"#, -32600, "`jsonrpc` is there twice"),
+        (r#"{"jsonrpc":"2.0","id":4,"method":"m","jsonrpc":"2.0"}"#, -32600, "duplicate member `jsonrpc`"),
         (&deep, -32600, "64 levels"),
     ] {
         let (got, id, message) = refused(text);
@@ -184,7 +184,7 @@ fn of_two_ids_none_is_echoed() {
     ] {
         let (code, id, message) = refused(text);
         assert_eq!((code, id), (-32600, None));
-        assert_eq!(message, "`id` is there twice");
+        assert_eq!(message, "duplicate member `id`");
     }
 }
 
@@ -232,7 +232,7 @@ fn a_byte_order_mark_and_white_space_are_skipped() {
 fn parameters_that_are_no_object_are_refused_in_a_request_and_have_no_members_in_a_notification() {
     for params in ["[1]", "7", "1e999", "\"reason\"", "true"] {
         let request = format!(r#"{{"jsonrpc":"2.0","params":{params},"id":1,"method":"m"}}"#);
-        assert_eq!(refused(&request), (-32602, Some(1_i64.into()), "`params` is no object".to_owned()));
+        assert_eq!(refused(&request), (-32602, Some(1_i64.into()), "`params` is not an object".to_owned()));
         let read = try_one(&format!(r#"{{"jsonrpc":"2.0","params":{params},"method":"notifications/x"}}"#));
         let Ok(Incoming::Notification(notification)) = read else { panic!("{read:?}") };
         assert_eq!((&notification.params).raw("reason"), None);
@@ -244,7 +244,7 @@ fn what_follows_parameters_that_are_no_object_is_read_as_well() {
     let cut = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":[1],"#;
     assert_eq!(refused(cut).0, -32700);
     let twice = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{},"params":[1]}"#;
-    assert_eq!(refused(twice), (-32600, Some(1_i64.into()), "`params` is there twice".to_owned()));
+    assert_eq!(refused(twice), (-32600, Some(1_i64.into()), "duplicate member `params`".to_owned()));
 }
 
 #[test]
@@ -343,8 +343,8 @@ fn a_response_that_is_refused_has_no_id_to_answer_under_and_names_the_question_i
         (&*format!(r#"{{"jsonrpc":"2.0","id":9,{outcome},"error":{{"code":1,"message":"x"}}}}"#), "not both"),
         (&*format!(r#"{{"id":9,{outcome}}}"#), "`jsonrpc` is missing"),
         (&*format!(r#"{{"jsonrpc":"1.0","id":9,{outcome}}}"#), "`jsonrpc` is not"),
-        (&*format!(r#"{{"jsonrpc":"2.0","id":9,{outcome},{outcome}}}"#), "`result` is there twice"),
-        (&*format!(r#"{{"jsonrpc":"2.0","id":9,"id":9,{outcome}}}"#), "`id` is there twice"),
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,{outcome},{outcome}}}"#), "duplicate member `result`"),
+        (&*format!(r#"{{"jsonrpc":"2.0","id":9,"id":9,{outcome}}}"#), "duplicate member `id`"),
         (&*format!(r#"{{"jsonrpc":"2.0","id":9,"method":"m",{outcome}}}"#), "`method` or `result`"),
         (&*format!(r#"{{"jsonrpc":"2.0","id":9,"method":7,{outcome}}}"#), "`method` or `result`"),
         (r#"{"jsonrpc":"2.0","id":9,"method":"m","error":{"code":1,"message":"x"}}"#, "`method` or `error`"),
@@ -400,7 +400,7 @@ fn a_member_that_is_null_is_absent() {
     // but for the id, where null neither is one nor makes a notification
     assert_eq!(refused(&ping("null")).0, -32600);
     let twice = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":null,"params":{}}"#;
-    assert_eq!(refused(twice).2, "`params` is there twice");
+    assert_eq!(refused(twice).2, "duplicate member `params`");
 }
 
 #[test]

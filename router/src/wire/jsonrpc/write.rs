@@ -14,7 +14,7 @@ use crate::wire::{
     id::{ErrorId, RequestId},
 };
 
-/// A response with a result. A result that does not serialize becomes -32603, and a line in the log.
+/// A response with a result. If the result does not serialize, the response is -32603 and the log has the error.
 pub fn encode_result(id: &RequestId, result: &impl Serialize) -> Bytes {
     try_encode_result(id, &[], result).unwrap_or_else(|error| {
         log::error!("a result does not serialize: {error}");
@@ -22,8 +22,8 @@ pub fn encode_result(id: &RequestId, result: &impl Serialize) -> Bytes {
     })
 }
 
-/// A response with a result, or why it does not serialize. The result is an object, and begins with the members of
-/// `head`.
+/// A response with a result, or the error if it does not serialize. The result is an object, and begins with the
+/// members of `head`.
 pub(crate) fn try_encode_result(
     id: &RequestId,
     head: &[&[u8]],
@@ -61,8 +61,8 @@ pub fn encode_error(id: ErrorId<'_>, error: &McpError) -> Bytes {
     out.end()
 }
 
-/// A notification. Parameters that are `null` (such as `&()`) are left out; so are those that do not serialize, with a
-/// line in the log.
+/// A notification. Parameters that are `null` (such as `&()`) are left out, and so are those that do not serialize,
+/// with an error in the log.
 pub fn encode_notification(method: &str, params: &impl Serialize) -> Bytes {
     let mut out = Message::new(192);
     out.infallible("method", method);
@@ -74,7 +74,7 @@ pub fn encode_notification(method: &str, params: &impl Serialize) -> Bytes {
     out.end()
 }
 
-/// A notification whose parameters may fail to serialize, or why they do.
+/// A notification, or the error if its parameters do not serialize.
 pub(crate) fn try_encode_notification(method: &str, params: &impl Serialize) -> serde_json::Result<Bytes> {
     let mut out = Message::new(192);
     out.infallible("method", method);
@@ -82,7 +82,7 @@ pub(crate) fn try_encode_notification(method: &str, params: &impl Serialize) -> 
     Ok(out.end())
 }
 
-/// A server-initiated request, with parameters that are JSON text already; none where that is empty.
+/// A server-initiated request, with parameters that are already JSON text; without parameters if that is empty.
 #[must_use]
 pub fn encode_request(id: &RequestId, method: &str, params: &[u8]) -> Bytes {
     let mut out = Message::new(params.len() + 96);
@@ -163,7 +163,7 @@ impl Message {
     }
 }
 
-/// Compact, and free of everything that some reader takes for the end of a line.
+/// Compact, and without the characters that some readers treat as the end of a line.
 ///
 /// serde_json escapes CR and LF in strings; U+0085, U+2028 and U+2029 are legal raw, but clients that split lines by
 /// Unicode's rules hang on them. Raw values (an author's schema) may hold line ends between their tokens.
@@ -181,7 +181,7 @@ impl Formatter for OneLine {
 }
 
 fn write_one_line<W: Write + ?Sized>(writer: &mut W, text: &str) -> io::Result<()> {
-    // most text has none of their first bytes, which is seen many bytes at a time
+    // most text has none of the first bytes of a line end, and this loop checks many bytes at a time
     let plain = text.bytes().fold(true, |plain, byte| plain & !matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2));
     if plain {
         return writer.write_all(text.as_bytes());
@@ -198,8 +198,8 @@ fn write_one_line<W: Write + ?Sized>(writer: &mut W, text: &str) -> io::Result<(
     writer.write_all(rest.as_bytes())
 }
 
-/// The first character that may end a line, and what to write for it. A raw CR or LF stands between tokens, never in a
-/// string, so that a space means the same.
+/// The position of the first character that may end a line, and what to write instead. A raw CR or LF is always between
+/// tokens, never in a string, so a space means the same.
 fn next_line_end(text: &str) -> Option<(usize, &'static str)> {
     let bytes = text.as_bytes();
     bytes.iter().enumerate().find_map(|(at, byte)| match (byte, bytes.get(at + 1), bytes.get(at + 2)) {
@@ -211,7 +211,8 @@ fn next_line_end(text: &str) -> Option<(usize, &'static str)> {
     })
 }
 
-/// JSON text without line breaks, which a line of stdio cannot hold. In JSON they can only be space between tokens.
+/// JSON text without line breaks, which a line of stdio cannot hold. In JSON they can only be white space between
+/// tokens.
 pub(crate) fn in_one_line(json: &str) -> Cow<'_, str> {
     if json.contains(['\n', '\r']) { json.replace(['\n', '\r'], " ").into() } else { json.into() }
 }

@@ -1,11 +1,11 @@
-//! A digest of JSON that is the same however the same value is written: a client that retries may write its arguments
-//! anew.
+//! A digest of JSON that does not depend on how a value is written: a client that retries may write its arguments
+//! differently.
 //!
-//! Made of the text in one pass, without a value in between: numbers count with every digit they have, since a handler
-//! may read them exactly, and it costs little more than reading, whoever the sender is.
+//! It is computed from the text in one pass, without building a value. Every digit of a number counts, since a handler
+//! may read it exactly, and the cost is little more than that of reading, even for hostile input.
 //!
-//! By hand: crates for JCS (RFC 8785) round numbers to `f64`, and recursion over `serde_json`'s `RawValue` would read
-//! nested text once for each level.
+//! Written by hand: crates for JCS (RFC 8785) round numbers to `f64`, and recursion over `serde_json`'s `RawValue`
+//! would read nested text once for each level.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::wire::{number::Decimal, params};
 
-/// Arrays and objects inside each other; text that nests deeper counts by its bytes.
+/// Maximum nesting depth of arrays and objects; deeper text is digested by its bytes.
 const DEPTH: usize = 128;
 
 /// The digest of this text: by value where it is JSON, by its bytes otherwise.
@@ -28,14 +28,14 @@ pub(super) fn digest(text: &str) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// Adds a text that cannot pass for another part.
+/// Adds a text with its kind and length, so that it cannot be confused with another part.
 fn part(hasher: &mut Sha256, kind: u8, text: &str) {
     hasher.update([kind]);
     hasher.update((text.len() as u64).to_be_bytes());
     hasher.update(text);
 }
 
-/// What is left to read. Each value is written such that its end can be told: no two values are written as one.
+/// The text left to read. The digested form of a value marks its end, so no two values have the same form.
 struct Reader<'a>(&'a str);
 
 impl<'a> Reader<'a> {
@@ -45,7 +45,7 @@ impl<'a> Reader<'a> {
         self.0.bytes().next()
     }
 
-    /// Takes so many bytes.
+    /// Takes this many bytes.
     fn take(&mut self, bytes: usize) -> Option<&'a str> {
         let (taken, rest) = self.0.split_at_checked(bytes)?;
         self.0 = rest;
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         self.expect(b']')
     }
 
-    /// Members in any order; one that is duplicated counts twice.
+    /// Members in any order; each duplicate counts.
     fn object(&mut self, hasher: &mut Sha256, depth: usize) -> Option<()> {
         let mut all: Vec<(Cow<'_, str>, [u8; 32])> = Vec::new();
         self.expect(b'{')?;
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         params::text(self.take(end + 1)?)
     }
 
-    /// `1.0` and `1e2` are integers to many writers: a number counts by its digits and where its point is.
+    /// Many writers write integers as `1.0` or `1e2`: a number counts by its digits and its power of ten.
     fn number(&mut self, hasher: &mut Sha256) -> Option<()> {
         let end = self.0.find(|next: char| !matches!(next, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'));
         let text = self.take(end.unwrap_or(self.0.len()))?;

@@ -1,10 +1,10 @@
-//! Sealing what a client keeps for us: `requestState`, which carries a call's memory from one round to the next.
+//! Seals `requestState`, which the client keeps for the server: a call's memory from one round to the next.
 //!
-//! XChaCha20-Poly1305 under a ring of keys: the first seals, all open. What a state is bound to (server, principal,
-//! method, target, arguments) is authenticated with it, as associated data, so that a state on another request is as
-//! good as one that was tampered with.
+//! XChaCha20-Poly1305 under a ring of keys: the first seals, all open. The server, principal, method, target and
+//! arguments that a state is bound to are authenticated with it, as associated data, so that a state on another request
+//! is refused like one that was tampered with.
 //!
-//! **Invariant:** whatever is wrong with a state, the answer is one and the same, and nothing is read from it.
+//! **Invariant:** whatever is wrong with a state, the error is the same, and nothing is read from the state.
 // MCP 2026-07-28 basic/patterns/mrtr, Server Requirements 4 and 5
 
 mod canonical;
@@ -25,17 +25,17 @@ use sha2::{Digest, Sha256};
 
 use crate::wire::{error::McpError, principal::Principal};
 
-/// The first byte of a state: what follows is written this way.
+/// The first byte of a state: the version of its format.
 const VERSION: u8 = 1;
 const NONCE: usize = 24; // bytes
 const EXPIRY: usize = 8; // bytes
 const TAG: usize = 16; // bytes
-const SECRET: usize = 32; // bytes of a secret text that need no warning
+const SECRET: usize = 32; // bytes; a shorter secret text causes a warning
 
 /// A key that seals `requestState`, or opens what another node or an earlier process sealed.
 ///
-/// 32 bytes from a secure random source, or a secret text of any length of which the key is made (by SHA-256: a
-/// password that can be guessed makes a key that can be guessed). A text of fewer than 32 bytes is taken, with a
+/// Made from 32 bytes of a secure random source, or from a secret text of any length, which is hashed with SHA-256 (a
+/// password that can be guessed makes a key that can be guessed). A text of fewer than 32 bytes is accepted, with a
 /// warning in the log.
 ///
 /// ```
@@ -47,7 +47,7 @@ const SECRET: usize = 32; // bytes of a secret text that need no warning
 #[derive(Clone)]
 pub struct StateKey {
     key: [u8; 32],
-    /// Of a text that is shorter than a key: who gives it is warned.
+    /// Made from a text that is shorter than a key, which causes a warning.
     is_short: bool,
 }
 
@@ -78,16 +78,16 @@ impl fmt::Debug for StateKey {
     }
 }
 
-/// How large a `requestState` may be, and how long it is good for.
+/// How large a `requestState` may be, and how long it is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StateLimits {
-    /// Bytes of one that we send; a call whose answers and steps need more fails. 16 KiB by default.
+    /// Maximum bytes of a sent `requestState`; a call whose answers and steps need more fails. 16 KiB by default.
     pub sent: usize,
-    /// Bytes of one that we look at. 64 KiB by default.
+    /// Maximum bytes of a received `requestState`; a larger one is refused. 64 KiB by default.
     pub accepted: usize,
-    /// How long after it was sent a retry may come. 10 min by default; whole seconds count.
+    /// How long a `requestState` is valid after it was sent. 10 min by default; fractions of a second are ignored.
     #[serde(with = "humantime_serde")]
     pub life: Duration,
 }
@@ -98,14 +98,14 @@ impl Default for StateLimits {
     }
 }
 
-/// What time it is, where a state may have expired.
+/// The clock that decides whether a state has expired.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// Seals and opens the states of one server.
 pub struct Seal {
-    /// The first seals. Given when the server is built, or made when they are first needed.
+    /// The keys; the first seals. Set when the server is built, or generated when first needed.
     ring: OnceLock<Vec<XChaCha20Poly1305>>,
-    /// How large a state may be, and how long it is good for.
+    /// How large a state may be, and how long it is valid.
     pub limits: StateLimits,
     pub(crate) clock: Clock,
 }
@@ -122,29 +122,30 @@ impl fmt::Debug for Seal {
     }
 }
 
-/// Why a state is not sent.
+/// Why a state cannot be sent.
 #[derive(Debug)]
 pub(crate) enum Unsealed {
-    /// It would have so many bytes.
+    /// It would have this many bytes.
     TooLarge(usize),
-    /// Our fault, and logged.
+    /// The server failed.
     Failed,
 }
 
 impl Seal {
-    /// Sets the keys: the first seals, all open. None is one of this process.
+    /// Sets the keys: the first seals, all open. Without keys, a random key of this process is used.
     pub fn set_keys(&mut self, keys: impl IntoIterator<Item = StateKey>) {
         let keys: Vec<_> = keys.into_iter().collect();
         if keys.iter().any(|key| key.is_short) {
             log::warn!(
-                "`ServerBuilder::state_keys`: a secret has fewer than {SECRET} bytes; who guesses it can forge a `requestState`"
+                "`ServerBuilder::state_keys`: a secret has fewer than {SECRET} bytes; anyone who guesses it can forge a \
+                 `requestState`"
             );
         }
         let ring: Vec<_> = keys.iter().map(|key| XChaCha20Poly1305::new(&key.key.into())).collect();
         self.ring = if ring.is_empty() { OnceLock::new() } else { OnceLock::from(ring) };
     }
 
-    /// Seals a text that is good for a retry of the request that it is bound to, and for a while.
+    /// Seals a text for a retry of the request that it is bound to, valid for [`StateLimits::life`].
     pub(crate) fn seal(&self, text: &[u8], bound: &Binding) -> Result<String, Unsealed> {
         let expiry = self.now().saturating_add(self.limits.life.as_secs());
         let mut plain = Vec::with_capacity(EXPIRY + text.len());
@@ -158,15 +159,15 @@ impl Seal {
         if sealed.len() > self.limits.sent { Err(Unsealed::TooLarge(sealed.len())) } else { Ok(sealed) }
     }
 
-    /// Opens a state that came with a request. What it must be bound to is asked only of what may be ours: it takes a
-    /// look at all arguments, which garbage is not worth.
+    /// Opens a state that came with a request. `bound` is called only for a well-formed state, since it reads all
+    /// arguments.
     ///
     /// # Errors
     ///
-    /// [`refused`], whatever is wrong with it. The log tells more, and not to whom.
+    /// [`refused`], whatever is wrong with it. Only the log has the reason.
     pub(crate) fn open(&self, state: &str, bound: impl FnOnce() -> Binding) -> Result<Vec<u8>, McpError> {
         self.try_open(state, bound).map_err(|why| {
-            log::debug!("`requestState` is refused: {why}");
+            log::debug!("refused a `requestState`: {why}");
             refused()
         })
     }
@@ -176,25 +177,25 @@ impl Seal {
         if state.len() > most {
             return Err(format!("it has {} bytes (the limit is {most})", state.len()));
         }
-        let bytes = URL_SAFE_NO_PAD.decode(state).map_err(|_| "it is none of ours")?;
-        let sealed = bytes.strip_prefix(&[VERSION]).ok_or("it is none of ours")?;
-        let (nonce, sealed) = sealed.split_first_chunk::<NONCE>().ok_or("it is none of ours")?;
+        let bytes = URL_SAFE_NO_PAD.decode(state).map_err(|_| "it is malformed")?;
+        let sealed = bytes.strip_prefix(&[VERSION]).ok_or("it is malformed")?;
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE>().ok_or("it is malformed")?;
         if sealed.len() < EXPIRY + TAG {
-            return Err("it is none of ours".to_owned());
+            return Err("it is malformed".to_owned());
         }
         let nonce = XNonce::from(*nonce);
         let ring = self.ring().ok_or("there is no key")?;
         let bound = bound();
         let open = |key: &XChaCha20Poly1305| key.decrypt(&nonce, Payload { msg: sealed, aad: &bound.0 }).ok();
-        let plain = ring.iter().find_map(open).ok_or("it is of no key of ours, or of another request")?;
-        let (expiry, text) = plain.split_first_chunk().ok_or("it is none of ours")?;
+        let plain = ring.iter().find_map(open).ok_or("no key opens it, or it belongs to another request")?;
+        let (expiry, text) = plain.split_first_chunk().ok_or("it is malformed")?;
         if self.now() >= u64::from_be_bytes(*expiry) {
             return Err("it has expired".to_owned());
         }
         Ok(text.to_vec())
     }
 
-    /// The keys; one of this process if none was given.
+    /// The keys; a random key of this process if none was set.
     fn ring(&self) -> Option<&[XChaCha20Poly1305]> {
         if let Some(ring) = self.ring.get() {
             return Some(ring);
@@ -202,8 +203,8 @@ impl Seal {
         let key: [u8; 32] = random()?;
         Some(self.ring.get_or_init(|| {
             log::info!(
-                "`requestState` is sealed with a key of this process: no other process, and none after it, can serve a \
-                 retry; several need a common key (`ServerBuilder::state_keys`)"
+                "`requestState` is sealed with a random key: retries fail on other processes and after a restart; set \
+                 common keys with `ServerBuilder::state_keys`"
             );
             vec![XChaCha20Poly1305::new(&key.into())]
         }))
@@ -220,23 +221,23 @@ fn random<const N: usize>() -> Option<[u8; N]> {
     match getrandom::fill(&mut bytes) {
         Ok(()) => Some(bytes),
         Err(error) => {
-            log::error!("the system has no random numbers: {error}");
+            log::error!("the system has no random bytes: {error}");
             None
         }
     }
 }
 
-/// The one answer to a state that is not good for this request.
+/// The error for every state that is not valid for a request.
 pub(crate) fn refused() -> McpError {
-    McpError::invalid_params("`requestState` is not one of this server for this request")
+    McpError::invalid_params("`requestState` is not valid for this request")
 }
 
-/// What a state is good for, as a digest.
+/// A digest of the request that a state is bound to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
-    /// The request of `method` for `target` with these arguments (JSON text, none is `{}`), made to `audience` on
+    /// The request of `method` for `target` with these arguments (JSON text; `None` is `{}`), made to `audience` on
     /// behalf of `principal`.
     pub(crate) fn new(
         audience: &str,

@@ -18,7 +18,7 @@ fn is_refused<T: fmt::Debug>(opened: Result<T, McpError>) {
     let error = opened.unwrap_err();
     assert_eq!(
         (error.code.0, &*error.message, error.data.is_none()),
-        (-32602, "`requestState` is not one of this server for this request", true)
+        (-32602, "`requestState` is not valid for this request", true)
     );
 }
 
