@@ -116,7 +116,7 @@ impl Sessions {
     /// that still run after `time` are answered with an error. Clients have the rest of `time`, but at least half a
     /// second, to read what was written on their streams.
     pub async fn drain(&self, time: Duration) {
-        let end = Instant::now() + time;
+        let start = Instant::now();
         self.0.enter(ShutdownStage::Draining);
         self.0.listeners().end();
         let mut waiting = Vec::new();
@@ -136,8 +136,8 @@ impl Sessions {
         }
         self.0.enter(ShutdownStage::Closed);
         // a stream's writer lives on its session's worker, which stops at once if it has no connection of its own
-        let end = end.max(Instant::now() + FLUSH_TIMEOUT);
-        if tokio::time::timeout_at(end, self.stats().wait_for_zero(Counter::Streams)).await.is_err() {
+        let rest = time.saturating_sub(start.elapsed()).max(FLUSH_TIMEOUT);
+        if tokio::time::timeout(rest, self.stats().wait_for_zero(Counter::Streams)).await.is_err() {
             log::warn!("closing streams that clients have not read to the end");
         }
     }

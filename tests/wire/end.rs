@@ -70,6 +70,30 @@ async fn the_drain_time_is_the_authors_to_set() {
 }
 
 #[actix_web::test]
+async fn without_a_drain_time_the_end_waits_for_the_last_call() {
+    paused();
+    let limits = limited(|limits| limits.session.drain = Duration::MAX);
+    for shut_down in [false, true] {
+        let server = builder().limits(limits.clone()).build();
+        let mut pipe = Pipe::connect(&server, "2025-11-25").await;
+        pipe.call(1, "slow", json!({ "ms": 3_600_000, "tag": "in time" })).await;
+        settle().await;
+        let shutdown = shut_down.then(|| {
+            spawn({
+                let server = server.clone();
+                async move { server.shutdown().await }
+            })
+        });
+        let (answers, ended) = pipe.finish().await;
+        ended.unwrap();
+        assert_eq!(answers[0]["result"]["content"][0]["text"], "in time");
+        if let Some(shutdown) = shutdown {
+            shutdown.await.unwrap();
+        }
+    }
+}
+
+#[actix_web::test]
 async fn a_question_to_a_client_that_has_closed_its_end_fails_at_once() {
     paused();
     let mut pipe = Pipe::connect(&server(), "2025-11-25").await;

@@ -27,7 +27,7 @@ use log::Level;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::oneshot,
-    time::{Instant, timeout_at},
+    time::{Instant, timeout},
 };
 
 use self::{
@@ -121,18 +121,18 @@ async fn drain(
     mut writer: actix_rt::task::JoinHandle<io::Result<()>>,
     read: io::Result<()>,
 ) -> io::Result<()> {
-    let deadline = Instant::now() + time;
+    let start = Instant::now();
     let (done, drained) = oneshot::channel();
     session.do_send(Drain { done, input_closed: true });
     tokio::select! {
-        drained = timeout_at(deadline, drained) => if drained.is_err() {
+        drained = timeout(time, drained) => if drained.is_err() {
             log::warn!("calls still running after the drain time of {time:?} are stopped");
         },
         written = &mut writer => return client_gone(written),
     }
     session.do_send(Stop);
     // the answers are written, unless the client does not read them
-    match timeout_at(deadline.max(Instant::now() + LAST_WRITES), &mut writer).await {
+    match timeout(time.saturating_sub(start.elapsed()).max(LAST_WRITES), &mut writer).await {
         Ok(written) => client_gone(written).and(read),
         Err(_) => {
             log::warn!("the client does not read its last answers");
