@@ -27,13 +27,18 @@
 //! `dropping_a_pending_handler_contains_its_destructors`.
 //!
 //! 1. Only the session touches its in-flight map, from which an id and its call are removed together: `model`,
-//!    `an_id_is_free_again_after_its_answer_and_the_new_call_is_another`
+//!    `an_id_is_free_again_after_its_answer_and_the_new_call_is_another`,
+//!    `an_id_is_taken_until_a_cancel_takes_effect_and_free_from_then_on` (`tests/wire`)
 //! 2. Internally, everything is keyed by a token whose generation is never reused:
-//!    `a_stale_token_finds_nothing_in_a_reused_slot`, `a_stale_close_leaves_the_newer_stream_open`
+//!    `a_stale_token_finds_nothing_in_a_reused_slot`, `a_stale_close_leaves_the_newer_stream_open`,
+//!    `the_late_report_of_a_cancelled_call_leaves_the_next_one_under_its_id_alone` (`tests/wire`)
 //! 3. One claim decides, before there is a stream and before the handler runs; the request's task only waits for it:
 //!    `a_second_request_is_refused_before_a_stream_or_a_handler_exists_and_the_first_keeps_everything`,
+//!    `a_second_claim_of_a_live_id_is_refused_and_the_first_keeps_everything`,
 //!    `of_two_hundred_racing_requests_exactly_one_runs`
-//! 4. Every admitted request is taken exactly once: `model`, `in_every_interleaving_of_two_claims_a_cancel_and_two_finishes_..`,
+//! 4. Every admitted request is taken exactly once: `model`,
+//!    `in_every_interleaving_of_claims_a_cancel_a_disconnect_a_resume_a_shutdown_and_finishes_the_rules_hold`,
+//!    `in_every_order_of_all_four_the_rules_hold` (`tests/wire`, `tests/http`),
 //!    `a_request_whose_task_has_gone_with_its_worker_is_answered_and_its_id_is_free`
 //! 5. An id and its stream are removed together, when the answer is handed over: `model`,
 //!    `a_new_request_under_the_id_during_a_slow_final_write_never_reaches_the_old_stream`
