@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsubscribed_resource_is_changes_no_more_and_the_next_change_is_told() {
+    fn a_change_of_an_unsubscribed_resource_is_not_noted_and_the_next_change_is() {
         let changes = SessionChanges::default();
         changes.subscribe(&"mem://a".into());
         assert!(changes.note(&Change::Resource("mem://a".into())));

@@ -52,7 +52,7 @@ pub(crate) struct Gone {
 }
 
 impl Gone {
-    fn reserve(&self) -> usize {
+    fn permits(&self) -> usize {
         self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
     }
 }
@@ -74,12 +74,12 @@ impl Backlog {
         let mut gone = Gone::default();
         if frame.droppable && frame.room.0.is_none() {
             let share = budget.share(frame.bytes.len()) as usize;
-            while gone.reserve() < share && self.drop_oldest(&mut gone) {
+            while gone.permits() < share && self.drop_oldest(&mut gone) {
                 if budget.count_dropped() {
                     gone.limit = Some(budget.limit());
                 }
             }
-            let share = share.min(gone.reserve());
+            let share = share.min(gone.permits());
             frame.room.0 = gone.room.as_mut().and_then(|room| room.split(share));
         }
         self.0.push_back(frame);

@@ -66,12 +66,6 @@ impl Method {
         })
     }
 
-    /// Whether the session serves it itself, without dispatch.
-    #[must_use]
-    pub fn is_of_session(self) -> bool {
-        matches!(self, Self::Initialize | Self::Ping | Self::SetLevel | Self::Subscribe | Self::Unsubscribe)
-    }
-
     /// The feature that a revision must have for this method to exist; `None` if it exists in all.
     pub(crate) fn feature(self) -> Option<Feature> {
         match self {
