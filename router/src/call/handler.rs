@@ -26,6 +26,26 @@ pub trait Handler<Args>: Send + Sync + 'static {
     fn call(&self, args: Args) -> Self::Future;
 }
 
+/// Calls a macro once for each number of parameters that handlers and tuples may have, from none to 12.
+macro_rules! each_arity {
+    ($macro:ident) => {
+        $macro! {}
+        $macro! { A }
+        $macro! { A B }
+        $macro! { A B C }
+        $macro! { A B C D }
+        $macro! { A B C D E }
+        $macro! { A B C D E F }
+        $macro! { A B C D E F G }
+        $macro! { A B C D E F G H }
+        $macro! { A B C D E F G H I }
+        $macro! { A B C D E F G H I J }
+        $macro! { A B C D E F G H I J K }
+        $macro! { A B C D E F G H I J K L }
+    };
+}
+pub(crate) use each_arity;
+
 macro_rules! handler {
     ($($param:ident)*) => {
         impl<Func, Fut, $($param,)*> Handler<($($param,)*)> for Func
@@ -45,19 +65,7 @@ macro_rules! handler {
     };
 }
 
-handler! {}
-handler! { A }
-handler! { A B }
-handler! { A B C }
-handler! { A B C D }
-handler! { A B C D E }
-handler! { A B C D E F }
-handler! { A B C D E F G }
-handler! { A B C D E F G H }
-handler! { A B C D E F G H I }
-handler! { A B C D E F G H I J }
-handler! { A B C D E F G H I J K }
-handler! { A B C D E F G H I J K L }
+each_arity! { handler }
 
 /// A handler with its extractors and its output's conversion erased; `R` is what dispatch needs from it.
 pub(crate) trait Run<R>: Send + Sync {

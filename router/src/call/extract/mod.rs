@@ -6,7 +6,7 @@
 use std::future::{Future, ready};
 
 use crate::{
-    call::{Call, cancelled::Cancelled},
+    call::{Call, cancelled::Cancelled, handler::each_arity},
     wire::error::{ErrorCode, McpError, Shown},
 };
 
@@ -131,16 +131,4 @@ macro_rules! tuple {
     };
 }
 
-tuple! {}
-tuple! { A }
-tuple! { A B }
-tuple! { A B C }
-tuple! { A B C D }
-tuple! { A B C D E }
-tuple! { A B C D E F }
-tuple! { A B C D E F G }
-tuple! { A B C D E F G H }
-tuple! { A B C D E F G H I }
-tuple! { A B C D E F G H I J }
-tuple! { A B C D E F G H I J K }
-tuple! { A B C D E F G H I J K L }
+each_arity! { tuple }

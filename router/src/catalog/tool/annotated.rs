@@ -27,7 +27,7 @@ use crate::{
     call::{
         Call,
         extract::{self, Fields, FromCall, HandlerSpec},
-        handler::Handler,
+        handler::{Handler, each_arity},
         result::IntoToolResult,
     },
     wire::error::McpError,
@@ -298,16 +298,4 @@ macro_rules! annotated {
     };
 }
 
-annotated! {}
-annotated! { A }
-annotated! { A B }
-annotated! { A B C }
-annotated! { A B C D }
-annotated! { A B C D E }
-annotated! { A B C D E F }
-annotated! { A B C D E F G }
-annotated! { A B C D E F G H }
-annotated! { A B C D E F G H I }
-annotated! { A B C D E F G H I J }
-annotated! { A B C D E F G H I J K }
-annotated! { A B C D E F G H I J K L }
+each_arity! { annotated }
