@@ -90,7 +90,7 @@ pub mod internal {
             CallContext, TransportContext,
             cancelled::{self, Cancellation},
             data::DataMap,
-            link::{Asked, Link, NoLink, Permit, Question},
+            link::{Asked, Link, Permit, Question},
         },
         catalog::{completion::ErasedCompleter, resource::ErasedReader},
         serve::{
@@ -105,7 +105,7 @@ pub mod internal {
         wire::{
             change::ChangeListener,
             definition::ServerInfo,
-            era::{self, Feature, negotiate, resource_not_found, unreadable_id},
+            era::{self, Feature, unreadable_id},
             id::ErrorId,
             jsonrpc::{
                 self, Incoming, Looks, Malformed, Notification, Parameters, Payload, Request, Response,

@@ -52,7 +52,7 @@ pub trait Link: fmt::Debug + Send + Sync + 'static {
 ///
 /// For unit tests: the calls of `testing::TestCall` in the facade have it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoLink;
+pub(crate) struct NoLink;
 
 impl Link for NoLink {
     fn reserve(&self, _: usize) -> BoxFuture<'static, Permit> {

@@ -235,7 +235,7 @@ impl Eras {
 /// The revision that answers `initialize`: the requested one if it has a handshake, otherwise the latest that has one.
 // MCP 2025-11-25 lifecycle, Version Negotiation
 #[must_use]
-pub fn negotiate(requested: &str) -> Revision {
+pub(crate) fn negotiate(requested: &str) -> Revision {
     Revision::parse_with(requested, Feature::Handshake).unwrap_or(Revision::LATEST_HANDSHAKE)
 }
 
@@ -276,7 +276,7 @@ impl ClientCapability {
 /// The error for a URI that names no resource.
 // MCP 2025-11-25 server/resources, Error Handling: SHOULD be -32002; MCP 2026-07-28: MUST be -32602
 #[must_use]
-pub fn resource_not_found(uri: &str, revision: Revision) -> McpError {
+pub(crate) fn resource_not_found(uri: &str, revision: Revision) -> McpError {
     let code = if revision.has(Feature::ResourceNotFoundCode) {
         ErrorCode::RESOURCE_NOT_FOUND
     } else {
