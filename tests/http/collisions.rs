@@ -20,7 +20,7 @@ use crate::{
     client::{Connection, Request},
     collided::{
         Event::{self, Cancel, Cut, Disconnect, Finish, Shutdown},
-        Model, Note, Outcome, Rules, Stage, all_orders, answers, own, staged,
+        Model, Note, Outcome, Rules, Stage, all_orders, answers, own, shut_down, staged,
     },
     fixture,
     served::{Client, Served, message, modern},
@@ -130,14 +130,7 @@ impl Collision {
                 spawn(async move { drop(connection.response().await) });
             }
             Disconnect => self.first.as_mut().unwrap().finish().await,
-            Shutdown => {
-                let server = self.server.clone();
-                self.shutdown = Some(spawn(async move {
-                    let start = Instant::now();
-                    server.shutdown().await;
-                    start.elapsed()
-                }));
-            }
+            Shutdown => self.shutdown = Some(shut_down(&self.server)),
             Cut => sleep(Duration::from_millis(5001)).await,
             Finish => self.stage.finish("first"),
         }

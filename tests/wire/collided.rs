@@ -7,10 +7,12 @@ use std::{
     collections::HashMap,
     future::pending,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use actix_mcp::prelude::*;
-use tokio::sync::oneshot;
+use actix_web::rt::{spawn, task::JoinHandle};
+use tokio::{sync::oneshot, time::Instant};
 
 /// What can happen to a call that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,6 +307,16 @@ pub(crate) fn own(name: &str) -> String {
 pub(crate) fn staged(server: ServerBuilder) -> (Server, Stage) {
     let stage = Stage::default();
     (server.tool(collided).tool(collided_unaware).data(stage.clone()).build(), stage)
+}
+
+/// Begins to shut the server down; how long that took.
+pub(crate) fn shut_down(server: &Server) -> JoinHandle<Duration> {
+    let server = server.clone();
+    spawn(async move {
+        let start = Instant::now();
+        server.shutdown().await;
+        start.elapsed()
+    })
 }
 
 /// How often each kind of answer is in what a client has read: the call's own, and the error of a shutdown.

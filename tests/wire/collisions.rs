@@ -12,15 +12,14 @@ use actix_mcp::{
     prelude::*,
     testing::{Pipe, paused, settle},
 };
-use actix_web::rt::{spawn, task::JoinHandle, time::sleep};
+use actix_web::rt::{task::JoinHandle, time::sleep};
 use serde_json::json;
-use tokio::time::Instant;
 
 use crate::{
     checks::assert_idle,
     collided::{
         Event::{self, Cancel, Cut, Disconnect, Finish, Shutdown},
-        Model, Note, Outcome, Rules, Stage, all_orders, answers, staged,
+        Model, Note, Outcome, Rules, Stage, all_orders, answers, shut_down, staged,
     },
     fixture,
 };
@@ -90,14 +89,7 @@ impl Collision {
                 self.pipe.try_write(format!("{message}\n").as_bytes()).await.ok();
             }
             Disconnect => self.pipe.close().await,
-            Shutdown => {
-                let server = self.server.clone();
-                self.shutdown = Some(spawn(async move {
-                    let start = Instant::now();
-                    server.shutdown().await;
-                    start.elapsed()
-                }));
-            }
+            Shutdown => self.shutdown = Some(shut_down(&self.server)),
             Cut => sleep(Duration::from_millis(5001)).await,
             Finish => self.stage.finish("first"),
         }
