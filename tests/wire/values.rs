@@ -101,6 +101,13 @@ async fn an_answer_and_a_progress_token_may_write_integers_as_floats() {
     assert!(progress.contains(r#""progressToken":5,"#), "{progress}");
     assert_eq!(text(&pipe.next().await), "done");
     let mut pipe = Pipe::open(&server());
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    let line = line.replace(r#""progressToken""#, &format!(r#"{meta},"progressToken""#));
+    pipe.write(format!("{line}\n").as_bytes()).await;
+    let progress = pipe.next_line().await.unwrap();
+    assert!(progress.contains(r#""progressToken":5,"#), "{progress}");
+    assert_eq!(text(&pipe.next().await), "done");
+    let mut pipe = Pipe::open(&server());
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": { "roots": {} }, "clientInfo": { "name": "t", "version": "1" } });
     pipe.request(0, "initialize", params).await;
     pipe.next().await;

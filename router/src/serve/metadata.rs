@@ -13,7 +13,7 @@ use crate::{
     wire::{
         era::{self, Eras, Feature, Revision},
         error::{ErrorCode, McpError},
-        id::ProgressToken,
+        id::RequestId,
         jsonrpc::{Parameters, Request},
         level::Level,
         method::Method,
@@ -104,8 +104,7 @@ impl<'a> RequestMeta<'a> {
         };
         // errors in `_meta` are found before the request is served
         if let Some(token) = self.meta.raw(PROGRESS) {
-            serde_json::from_str::<ProgressToken>(token)
-                .map_err(|_| self.meta.mistyped(PROGRESS, "a string or an integer"))?;
+            RequestId::read(token).ok_or_else(|| self.meta.mistyped(PROGRESS, "a string or an integer"))?;
         }
         if extensions.is_some_and(|json| !json.starts_with('{')) {
             return Err(McpError::invalid_params("`_meta.clientCapabilities.extensions` is not an object"));
