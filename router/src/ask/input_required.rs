@@ -128,24 +128,25 @@ impl InputRequired {
 
     /// Ends the call's round with these questions.
     pub(crate) fn end_round(self, call: &Call) {
-        let questions = self.written(&Asker::new(call));
-        call.round().require_input(RequiredInput { questions, state: self.state });
+        let Self { requests, state } = self;
+        let questions = written(requests, &Asker::new(call));
+        call.round().require_input(RequiredInput { questions, state });
     }
+}
 
-    /// The questions, encoded for this client.
-    ///
-    /// # Errors
-    ///
-    /// -32021 with every capability that the client did not declare; -32603 for an invalid question, which is logged.
-    // MCP 2026-07-28 basic/patterns/mrtr: MUST NOT send what the client has not declared support for
-    fn written(&self, asker: &Asker) -> Result<Vec<Written>, McpError> {
-        let mut missing: Vec<_> = self.requests.iter().flat_map(|(_, request)| request.needs()).collect();
-        missing.retain(|need| !asker.supports(**need));
-        if !missing.is_empty() {
-            return Err(missing_capabilities(&missing.into_iter().copied().collect::<Vec<_>>()));
-        }
-        self.requests.iter().map(|(key, request)| request.written(key, asker)).collect()
+/// The questions, encoded for this client.
+///
+/// # Errors
+///
+/// -32021 with every capability that the client did not declare; -32603 for an invalid question, which is logged.
+// MCP 2026-07-28 basic/patterns/mrtr: MUST NOT send what the client has not declared support for
+fn written(requests: Vec<(String, Request)>, asker: &Asker) -> Result<Vec<Written>, McpError> {
+    let mut missing: Vec<_> = requests.iter().flat_map(|(_, request)| request.needs()).collect();
+    missing.retain(|need| !asker.supports(**need));
+    if !missing.is_empty() {
+        return Err(missing_capabilities(&missing.into_iter().copied().collect::<Vec<_>>()));
     }
+    requests.into_iter().map(|(key, request)| request.written(key, asker)).collect()
 }
 
 impl Request {
@@ -158,29 +159,22 @@ impl Request {
         }
     }
 
-    fn written(&self, key: &str, asker: &Asker) -> Result<Written, McpError> {
+    fn written(self, key: String, asker: &Asker) -> Result<Written, McpError> {
         let (peer, needs) = (&asker.peer, self.needs());
         let (method, params, about) = match self {
             Self::Form { message, schema } => {
-                let ready = schema.ready(message, peer.revision).map_err(|error| unwritten(key, &error))?;
-                ("elicitation/create", ready.params, message.as_str())
+                let params = schema.form(peer.revision).and_then(|form| form.params(&message));
+                ("elicitation/create", params, message)
             }
             Self::Url { message, url } => {
-                let params = elicit::url_params(message, url, &elicit::fresh_id(), peer.revision);
-                ("elicitation/create", params.map_err(|error| unwritten(key, &error))?, message.as_str())
+                let params = elicit::url_params(&message, &url, &elicit::fresh_id(), peer.revision);
+                ("elicitation/create", params, message)
             }
-            Self::Sample(request) => {
-                let params = sample::params(SamplingRequest::clone(request), peer);
-                let params = params.map_err(|error: QuestionError| {
-                    log::error!("question {key:?}: {error}");
-                    McpError::internal()
-                })?;
-                ("sampling/createMessage", params, key)
-            }
-            Self::Roots => ("roots/list", roots::PARAMS, key),
+            Self::Sample(request) => ("sampling/createMessage", sample::params(*request, peer), key.clone()),
+            Self::Roots => ("roots/list", Ok(roots::PARAMS), key.clone()),
         };
-        let asking = OpenQuestion { key: key.to_owned(), method, params, about: about.to_owned() };
-        Ok(Written { asking, needs })
+        let params = params.map_err(|error| unwritten(&key, &error))?;
+        Ok(Written { question: OpenQuestion { key, method, params, about }, needs })
     }
 }
 

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 use crate::{
     call::{
@@ -17,7 +17,6 @@ use crate::{
     },
     wire::{
         era::Feature,
-        jsonrpc,
         peer::{ClientCapability, Peer},
     },
 };
@@ -68,9 +67,7 @@ impl Asker {
     /// Whether the client declared it, the session's revision has it, and this call may ask.
     pub(crate) fn supports(&self, capability: ClientCapability) -> bool {
         let has = |feature| self.peer.revision.has(feature);
-        self.peer.capabilities.has(capability)
-            && capability.feature().is_none_or(has)
-            && (!self.in_rounds() || self.round.asks())
+        self.peer.capabilities.has(capability) && capability.feature().is_none_or(has) && self.round.can_ask()
     }
 
     /// Refuses early what the session would refuse, so that such a question does not wait for room first. Without a
@@ -137,15 +134,6 @@ impl Drop for Open {
     }
 }
 
-/// The parameters of a question, as JSON.
-///
-/// # Errors
-///
-/// If the parameters cannot be serialized as JSON.
-pub(crate) fn encode<P: Serialize>(params: &P) -> serde_json::Result<Bytes> {
-    jsonrpc::to_json(params)
-}
-
 /// Reads an answer; `whole` names it in errors that are not about one field. An integer may be written as `2.0`.
 pub(crate) fn read<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit> {
     serde_json::from_str(json).or_else(|_| {
@@ -158,7 +146,7 @@ fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit>
     let mut json = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
-        let reason = without_position(&error.into_inner());
+        let reason = extract::sentence(&error.into_inner());
         // serde's path ends at the object that lacks the field
         let missing = reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
         let field = match (path.as_str(), missing) {
@@ -169,15 +157,6 @@ fn with_field<T: DeserializeOwned>(json: &str, whole: &str) -> Result<T, Misfit>
         };
         Misfit::new(field, reason)
     })?;
-    json.end().map_err(|error| Misfit::new(whole, without_position(&error)))?;
+    json.end().map_err(|error| Misfit::new(whole, extract::sentence(&error)))?;
     Ok(value)
-}
-
-/// serde_json's text without `at line 1 column 7`, a place on the wire that the handler never sees.
-fn without_position(error: &serde_json::Error) -> String {
-    let mut text = error.to_string();
-    if let Some(end) = text.rfind(" at line ") {
-        text.truncate(end);
-    }
-    text
 }

@@ -61,7 +61,7 @@ impl InputResponses {
 
     fn read<T: DeserializeOwned>(&self, key: &str, schema: &Source) -> Result<Option<T>, QuestionError> {
         let Some(json) = self.0.round.answer(key) else { return Ok(None) };
-        let form = schema.ready("", self.0.peer.revision)?;
+        let form = schema.form(self.0.peer.revision)?;
         form.read(json.get()).map_err(|misfit| self.misfit(key, misfit)).and_then(|read| read.map(Some))
     }
 
@@ -105,7 +105,7 @@ impl InputResponses {
     }
 
     /// Refuses an invalid answer that came with the request. In a session, the handler decides what to do with it.
-    fn misfit<E: From<Misfit>>(&self, key: &str, misfit: Misfit) -> E {
+    fn misfit(&self, key: &str, misfit: Misfit) -> QuestionError {
         if self.0.in_rounds() {
             self.0.round.refuse(key, &misfit);
         }

@@ -85,8 +85,8 @@ struct CallInner {
     arguments: Option<ByteString>,
     meta: Option<ByteString>,
     progress: Option<ProgressToken>,
-    /// Whether a question ends it: the call is a single round.
-    asks: bool,
+    /// Whether its handler is run in rounds, which a question can end. A completer's is not.
+    in_rounds: bool,
     /// Whether there were earlier rounds.
     retried: bool,
     /// What earlier rounds left; taken when `round` is created.
@@ -115,7 +115,7 @@ impl CallContext {
             arguments,
             meta,
             progress,
-            asks: false,
+            in_rounds: false,
             retried: false,
             memory: Cell::new(None),
             round: OnceCell::new(),
@@ -135,7 +135,7 @@ impl Call {
     /// Makes the call one round that continues from this memory; `None` for the first round.
     pub(crate) fn in_round(mut self, memory: Option<Box<Memory>>) -> Self {
         if let Some(call) = Rc::get_mut(&mut self.0) {
-            call.asks = true;
+            call.in_rounds = true;
             call.retried = memory.is_some();
             call.memory = Cell::new(memory);
         }
@@ -153,7 +153,7 @@ impl Call {
             arguments: call.arguments.clone(),
             meta: call.meta.clone(),
             progress: call.progress.clone(),
-            asks: call.asks,
+            in_rounds: call.in_rounds,
             retried: true,
             memory: Cell::new(Some(Box::new(memory))),
             round: OnceCell::new(),
@@ -169,7 +169,7 @@ impl Call {
     pub(crate) fn round(&self) -> &Arc<Round> {
         self.0.round.get_or_init(|| {
             let memory = self.0.memory.take().map(|memory| *memory).unwrap_or_default();
-            Arc::new(Round::new(memory, self.0.asks))
+            Arc::new(Round::new(memory, self.can_ask()))
         })
     }
 
@@ -185,7 +185,7 @@ impl Call {
 
     /// Whether the handler can ask its client a question: without a session, a completer cannot.
     pub(crate) fn can_ask(&self) -> bool {
-        self.0.asks || !self.0.context.peer.revision.has(Feature::Stateless)
+        self.0.in_rounds || !self.0.context.peer.revision.has(Feature::Stateless)
     }
 
     /// The server; `None` in a call that was created without one.

@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -297,8 +298,8 @@ impl Prompt {
     }
 
     /// Runs the handler.
-    pub(crate) fn run(&self) -> Arc<dyn Run<PromptResult>> {
-        Arc::clone(&self.run)
+    pub(crate) fn run(&self, call: Call) -> LocalBoxFuture<'static, Result<PromptResult, McpError>> {
+        Arc::clone(&self.run).run(call)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     catalog::{
@@ -16,7 +16,6 @@ use crate::{
         uri_template::{InvalidTemplate, UriTemplate},
     },
     wire::{
-        content::MetaMap,
         definition::TemplateDefinition,
         era::{self, Revision},
         result_meta::Cache,
@@ -98,10 +97,19 @@ impl ResourceTemplate {
         &self.completers
     }
 
+    fn values(&self, uri: &str) -> Option<Vec<(&str, String)>> {
+        self.template.as_ref().ok()?.match_uri(uri)
+    }
+
+    /// Whether a URI matches.
+    pub(crate) fn matches(&self, uri: &str) -> bool {
+        self.values(uri).is_some()
+    }
+
     /// The variables of a matching URI, as a JSON object.
     pub(crate) fn arguments(&self, uri: &str) -> Option<ByteString> {
-        let values = self.template.as_ref().ok()?.match_uri(uri)?;
-        let object: MetaMap =
+        let values = self.values(uri)?;
+        let object: Map<String, Value> =
             values.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         Some(Value::Object(object).to_string().into())
     }

@@ -16,7 +16,7 @@ use crate::{
         round::{Ended, Rounds},
     },
     catalog::{
-        completion::{Completers, Completion, CompletionRequest},
+        completion::{Completion, CompletionRequest},
         prompt::Prompt,
         resource::Contents,
         tool::Tool,
@@ -89,7 +89,7 @@ impl Serving {
         prompt.check(arguments.unwrap_or("{}"))?;
         let arguments = arguments.map(|json| params.slice(json));
         let call = self.round("prompts/get", kept(params, name), arguments)?;
-        let start = |call| prompt.run().run(call);
+        let start = |call| prompt.run(call);
         let mut result = match self.run_rounds("prompts/get", call, start).await? {
             Served::Complete(result) => result,
             Served::InputRequired(response) => return Ok(response),
@@ -147,8 +147,8 @@ impl Serving {
             value: argument.string("value", usize::MAX)?,
             context: context(params.optional_object("context")?)?,
         };
-        let (target, completers) = self.completers(params.object("ref")?)?;
-        let completion = match completers.of(&typed.argument) {
+        let (target, completer) = self.completer(params.object("ref")?, &typed.argument)?;
+        let completion = match completer {
             Some(completer) => {
                 let asked = serde_json::to_string(&typed).map_err(|_| McpError::internal())?;
                 let call = self.call(target, Some(asked.into()))?;
@@ -189,8 +189,13 @@ impl Serving {
         })
     }
 
-    /// The target of a `ref`, and its completers.
-    fn completers(&self, reference: &str) -> Result<(ByteString, Completers), McpError> {
+    /// The target of a `ref`, and the completer of its argument, if it has one.
+    #[expect(clippy::type_complexity, reason = "two parts that the caller destructures at once")]
+    fn completer(
+        &self,
+        reference: &str,
+        argument: &str,
+    ) -> Result<(ByteString, Option<Arc<dyn Run<Completion>>>), McpError> {
         let reference = Params::read(Some(reference), "ref.", ["type", "name", "uri"])?;
         let kind = reference.text("type", self.name_limit())?;
         match &*kind {
@@ -198,19 +203,19 @@ impl Serving {
                 let name = ByteString::from(reference.string("name", self.name_limit())?);
                 let prompt: Arc<Prompt> =
                     self.router.prompts.get(&name).ok_or_else(|| unknown("prompt", "ref.name", &name))?;
-                Ok((name, prompt.completers().clone()))
+                Ok((name, prompt.completers().of(argument)))
             }
             // a template, the URI of a resource (nothing to complete), or a URI that matches a template
             "ref/resource" => {
                 let uri = ByteString::from(reference.string("uri", self.name_limit())?);
                 let templates = self.router.templates.snapshot();
-                let described = || templates.iter().find(|template| template.arguments(&uri).is_some());
+                let described = || templates.iter().find(|template| template.matches(&uri));
                 if let Some(template) = templates.get(&uri) {
-                    Ok((uri, template.completers().clone()))
+                    Ok((uri, template.completers().of(argument)))
                 } else if self.router.resources.get(&uri).is_some() {
-                    Ok((uri, Completers::default()))
+                    Ok((uri, None))
                 } else if let Some(template) = described() {
-                    Ok((uri, template.completers().clone()))
+                    Ok((uri, template.completers().of(argument)))
                 } else {
                     Err(unknown("resource template", "ref.uri", &uri))
                 }

@@ -10,7 +10,6 @@ use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 use bytes::Bytes;
 use bytestring::ByteString;
 use futures_util::FutureExt;
-use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::{
     call::{CallContext, catch_panic::discard, failure},
@@ -59,8 +58,7 @@ impl Router {
         let params = params.members()?;
         // as a string first: serde accepts `{"debug":null}` for the same variant
         let level = params.text("level", usize::MAX)?;
-        Level::deserialize((*level).into_deserializer())
-            .map_err(|_: serde::de::value::Error| params.mistyped("level", "a log level"))
+        Level::read(&level).ok_or_else(|| params.mistyped("level", "a log level"))
     }
 
     /// The URI that a request names.

@@ -41,7 +41,7 @@ impl Opening {
         const ANY_LENGTH: usize = usize::MAX;
         let params = params.members()?;
         let revision = era::negotiate(&params.text("protocolVersion", ANY_LENGTH)?);
-        let (declared, _) = capabilities(params.object("capabilities")?, "capabilities.")?;
+        let (declared, _) = capabilities(params.object("capabilities")?, IN_HANDSHAKE)?;
         let info = implementation(params.object("clientInfo")?, "clientInfo.", name_bytes)?;
         Ok(Self { revision, capabilities: era::client_capabilities(declared, revision), info })
     }
@@ -61,19 +61,25 @@ pub(crate) fn implementation(
     })
 }
 
+/// The paths to the client's capabilities, and to those of `elicitation` and `sampling` in them.
+pub(crate) type CapabilityPaths = [&'static str; 3];
+
+const IN_HANDSHAKE: CapabilityPaths =
+    ["capabilities.", "capabilities.elicitation.", "capabilities.sampling."];
+
 /// A capability is declared by an object. Any other value declares nothing: the client then gets no request that it
 /// may not support, and is not refused for a capability that we do not need. `extensions` is returned as received.
-pub(crate) fn capabilities<'a>(
-    declared: &'a str,
-    path: &'static str,
-) -> Result<(ClientCapabilities, Option<&'a str>), McpError> {
+pub(crate) fn capabilities(
+    declared: &str,
+    [path, elicitation_path, sampling_path]: CapabilityPaths,
+) -> Result<(ClientCapabilities, Option<&str>), McpError> {
     let names = ["elicitation", "sampling", "roots", "extensions"];
     let declared = Params::read(Some(declared), path, names)?;
     let object = |name| declared.raw(name).filter(|text| text.starts_with('{'));
     let elicitation = object("elicitation");
-    let (form, url) = members(elicitation, "capabilities.elicitation.", ["form", "url"])?;
+    let (form, url) = members(elicitation, elicitation_path, ["form", "url"])?;
     let sampling = object("sampling");
-    let (tools, context) = members(sampling, "capabilities.sampling.", ["tools", "context"])?;
+    let (tools, context) = members(sampling, sampling_path, ["tools", "context"])?;
     let capabilities = ClientCapabilities {
         // MCP 2025-11-25 client/elicitation, Capabilities: an empty object means form mode
         elicitation_form: elicitation.is_some() && (form || !url),

@@ -122,7 +122,7 @@ impl Router {
 
     /// Whether a URI names a resource, or matches a template: then only its reader could tell.
     pub(crate) fn has_resource(&self, uri: &str) -> bool {
-        let fits = || self.templates.snapshot().iter().any(|template| template.arguments(uri).is_some());
+        let fits = || self.templates.snapshot().iter().any(|template| template.matches(uri));
         self.resources.get(uri).is_some() || fits()
     }
 

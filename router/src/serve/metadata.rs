@@ -5,11 +5,13 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, de::IntoDeserializer};
 use serde_json::json;
 
 use crate::{
-    serve::{initialize, router::Router},
+    serve::{
+        initialize::{self, CapabilityPaths},
+        router::Router,
+    },
     wire::{
         era::{self, Eras, Feature, Revision},
         error::{ErrorCode, McpError},
@@ -30,6 +32,12 @@ const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const PROGRESS: &str = "progressToken";
 
+const CAPABILITY_PATHS: CapabilityPaths = [
+    "_meta.clientCapabilities.",
+    "_meta.clientCapabilities.elicitation.",
+    "_meta.clientCapabilities.sampling.",
+];
+
 /// The metadata of a self-contained request.
 #[derive(Debug)]
 pub struct RequestMeta<'a> {
@@ -43,7 +51,7 @@ impl<'a> RequestMeta<'a> {
     #[must_use]
     pub fn of(params: &'a Parameters) -> Option<Self> {
         params.raw("_meta")?;
-        Self::read(params).ok().filter(|claim| claim.meta.raw(VERSION).is_some())
+        Self::read(params).ok().filter(|request| request.meta.raw(VERSION).is_some())
     }
 
     /// The metadata of a request that must have it.
@@ -89,17 +97,16 @@ impl<'a> RequestMeta<'a> {
             .ok_or_else(|| unsupported(&version, router.eras()))?;
         let most = router.limits().name_bytes;
         let declared = self.meta.object(CAPABILITIES)?;
-        let (capabilities, extensions) = initialize::capabilities(declared, "_meta.clientCapabilities.")?;
+        let (capabilities, extensions) = initialize::capabilities(declared, CAPABILITY_PATHS)?;
         let capabilities = era::client_capabilities(capabilities, revision);
         let info = match self.meta.optional_object(INFO)? {
             Some(info) => initialize::implementation(info, "_meta.clientInfo.", most)?,
             None => Implementation::default(),
         };
         let level = match self.meta.optional_text(LOG_LEVEL, usize::MAX)? {
-            Some(level) => Some(
-                Level::deserialize((*level).into_deserializer())
-                    .map_err(|_: serde::de::value::Error| self.meta.mistyped(LOG_LEVEL, "a log level"))?,
-            ),
+            Some(level) => {
+                Some(Level::read(&level).ok_or_else(|| self.meta.mistyped(LOG_LEVEL, "a log level"))?)
+            }
             None => None,
         };
         // errors in `_meta` are found before the request is served

@@ -91,7 +91,7 @@ impl Serving {
                     };
                     continue;
                 }
-                questions = written.into_iter().map(|written| written.asking).collect();
+                questions = written.into_iter().map(|written| written.question).collect();
             }
             let bound = self.binding(method, call.target(), Some(call.arguments()));
             return self.input_required(&questions, memory, &bound);
@@ -118,7 +118,7 @@ impl Serving {
             return Ok(Served::Failed(failed));
         }
         let most = self.router.settings().seal.limits.sent;
-        let keys = questions.iter().map(|asking| asking.key.as_str());
+        let keys = questions.iter().map(|question| question.key.as_str());
         let request_state = match memory.seal(&self.router.settings().seal, bound, keys) {
             Ok(state) => state,
             Err(Unsealed::TooLarge(bytes)) => {
@@ -158,10 +158,10 @@ impl Serialize for InputRequests<'_> {
             params: &'a RawValue,
         }
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for asking in self.0 {
+        for question in self.0 {
             // we encoded them ourselves
-            let params = serde_json::from_slice(&asking.params).map_err(serde::ser::Error::custom)?;
-            map.serialize_entry(&asking.key, &Request { method: asking.method, params })?;
+            let params = serde_json::from_slice(&question.params).map_err(serde::ser::Error::custom)?;
+            map.serialize_entry(&question.key, &Request { method: question.method, params })?;
         }
         map.end()
     }
@@ -169,7 +169,8 @@ impl Serialize for InputRequests<'_> {
 
 /// The error if the limit of rounds is reached.
 fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> {
-    let last = || question.map_or_else(|| "nothing".to_owned(), |asking| Shown(&asking.about).to_string());
+    let last =
+        || question.map_or_else(|| "nothing".to_owned(), |question| Shown(&question.about).to_string());
     (memory.rounds() >= MOST_ROUNDS).then(|| {
         format!("too many rounds of questions (the limit is {MOST_ROUNDS}): {} is not asked", last())
     })
@@ -181,11 +182,11 @@ fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> 
 ///
 /// The message for the result: too many rounds, or no answer.
 async fn ask_all(asker: &Asker, questions: Vec<Written>, mut memory: Memory) -> Result<Memory, String> {
-    if let Some(failed) = too_many(&memory, questions.first().map(|written| &written.asking)) {
+    if let Some(failed) = too_many(&memory, questions.first().map(|written| &written.question)) {
         return Err(failed);
     }
     let answers = join_all(questions.into_iter().map(|written| async move {
-        let OpenQuestion { key, method, params, about } = written.asking;
+        let OpenQuestion { key, method, params, about } = written.question;
         let asks =
             NewQuestion { method, params, needs: written.needs, timeout: None, key: None, about: &about };
         let answer = asker.ask(asks).await;

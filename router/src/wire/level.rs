@@ -2,7 +2,10 @@
 // MCP 2025-11-25 server/utilities/logging
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::{IntoDeserializer, value},
+};
 
 /// The severity of a log message, by RFC 5424.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -17,4 +20,11 @@ pub enum Level {
     Critical,
     Alert,
     Emergency,
+}
+
+impl Level {
+    /// The level of this name.
+    pub(crate) fn read(name: &str) -> Option<Self> {
+        Self::deserialize(name.into_deserializer()).map_err(|_: value::Error| ()).ok()
+    }
 }

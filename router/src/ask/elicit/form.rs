@@ -138,10 +138,10 @@ impl Form {
 fn validate(schema: &RawValue, content: &Value) -> Result<(), Misfit> {
     use jsonschema::error::ValidationErrorKind;
 
-    let not_ours = |_| Misfit::new("requestedSchema", "the schema itself is not valid");
-    let schema: Value = serde_json::from_str(schema.get())
-        .map_err(|_| Misfit::new("requestedSchema", "the schema itself is not valid"))?;
-    let validator = jsonschema::options().should_validate_formats(true).build(&schema).map_err(not_ours)?;
+    let not_ours = || Misfit::new("requestedSchema", "the schema itself is not valid");
+    let schema: Value = serde_json::from_str(schema.get()).map_err(|_| not_ours())?;
+    let validator = jsonschema::options().should_validate_formats(true).build(&schema);
+    let validator = validator.map_err(|_| not_ours())?;
     let Err(error) = validator.validate(content) else { return Ok(()) };
     let path = error.instance_path().to_string();
     if let ValidationErrorKind::Required { property } = error.kind() {

@@ -34,7 +34,7 @@ use crate::{
         question_error::QuestionError,
         round::Misfit,
     },
-    wire::{era::Revision, peer::ClientCapability},
+    wire::{era::Revision, jsonrpc, peer::ClientCapability},
 };
 
 pub use self::url::ElicitUrl;
@@ -101,15 +101,19 @@ pub(crate) enum Source {
     Written(Result<Box<RawValue>, String>),
 }
 
-/// A form encoded for a revision.
+/// A form, and its schema for a revision.
 pub(crate) struct Ready {
     form: Form,
     schema: Box<RawValue>,
-    /// The parameters of the question.
-    pub(crate) params: Bytes,
 }
 
 impl Ready {
+    /// The parameters of the question.
+    pub(crate) fn params(&self, message: &str) -> Result<Bytes, QuestionError> {
+        let params = Params { message, requested_schema: &self.schema };
+        Ok(jsonrpc::to_json(&params).map_err(|error| Unfit::new("requestedSchema", error.to_string()))?)
+    }
+
     /// Reads an answer and validates it against the form that was sent. If it matches the form but not `T`, the handler
     /// gets the error.
     pub(crate) fn read<T: DeserializeOwned>(&self, json: &str) -> Result<Result<T, QuestionError>, Misfit> {
@@ -201,22 +205,24 @@ impl Parts {
     async fn ask<T: DeserializeOwned>(self) -> Result<T, QuestionError> {
         let Self { asker, message, schema, timeout, key } = self;
         asker.require(NEEDS)?;
-        let ready = schema.ready(&message, asker.peer.revision).inspect_err(|error| {
-            // a bug in the server: logged, whatever the handler does with the error
-            if matches!(error, QuestionError::Malformed { .. }) {
-                log::error!("elicitation: {error}");
-            }
-        })?;
+        let form = schema.form(asker.peer.revision);
+        let (params, form) =
+            form.and_then(|form| Ok((form.params(&message)?, form))).inspect_err(|error| {
+                // a bug in the server: logged, whatever the handler does with the error
+                if matches!(error, QuestionError::Malformed { .. }) {
+                    log::error!("elicitation: {error}");
+                }
+            })?;
         let asks = NewQuestion {
             method: "elicitation/create",
-            params: ready.params.clone(),
+            params,
             needs: NEEDS,
             timeout,
             key: key.as_deref(),
             about: &message,
         };
         let told = asker.ask(asks).await?;
-        let misfit = match ready.read(&told.json) {
+        let misfit = match form.read(&told.json) {
             Ok(answer) => return answer,
             Err(misfit) => misfit,
         };
@@ -233,32 +239,23 @@ impl Source {
         Self::Written(to_raw_value(schema).map_err(|error| error.to_string()))
     }
 
-    /// The question, encoded for a revision.
-    pub(crate) fn ready(&self, message: &str, revision: Revision) -> Result<Ready, QuestionError> {
-        let (form, schema) = self.form(revision)?;
-        let params = Params { message, requested_schema: &schema };
-        let params =
-            question::encode(&params).map_err(|error| Unfit::new("requestedSchema", error.to_string()))?;
-        Ok(Ready { form, schema, params })
-    }
-
     /// The form, and its schema for a revision.
-    fn form(&self, revision: Revision) -> Result<(Form, Box<RawValue>), QuestionError> {
+    pub(crate) fn form(&self, revision: Revision) -> Result<Ready, QuestionError> {
         let unsupported = QuestionError::Unsupported(ClientCapability::ElicitationForm);
         match self {
             Self::Derived(derive) => {
                 let form = Form::derived(derive())?;
                 let schema = form.encode(revision)?.ok_or(unsupported)?;
-                Ok((form, schema))
+                Ok(Ready { form, schema })
             }
             Self::Written(schema) => {
                 let schema = schema.clone().map_err(|reason| Unfit::new("requestedSchema", reason))?;
                 let form = Form::written(&schema)?;
                 match form.stands(revision) {
-                    Stands::AsWritten => Ok((form, schema)),
+                    Stands::AsWritten => Ok(Ready { form, schema }),
                     Stands::WithoutDefaults => {
                         let schema = form.encode(revision)?.ok_or(unsupported)?;
-                        Ok((form, schema))
+                        Ok(Ready { form, schema })
                     }
                     Stands::Never => Err(unsupported),
                 }

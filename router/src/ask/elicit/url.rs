@@ -16,12 +16,14 @@ use serde::Serialize;
 
 use super::Answer;
 use crate::{
-    ask::question::{self, Asker, NewQuestion},
-    call::lazy::{Lazy, Start},
-    call::question_error::QuestionError,
+    ask::question::{Asker, NewQuestion},
+    call::{
+        lazy::{Lazy, Start},
+        question_error::QuestionError,
+    },
     wire::{
         era::{Feature, Revision},
-        names,
+        jsonrpc, names,
         peer::ClientCapability,
     },
 };
@@ -149,7 +151,7 @@ pub(crate) fn params(message: &str, url: &str, id: &str, revision: Revision) -> 
     }
     let elicitation_id = revision.has(Feature::UrlElicitationId).then_some(id);
     let params = Params { mode: "url", message, url, elicitation_id };
-    question::encode(&params).map_err(|_| not_a_url())
+    jsonrpc::to_json(&params).map_err(|_| not_a_url())
 }
 
 fn not_a_url() -> QuestionError {

@@ -23,6 +23,7 @@ use crate::{
     },
     wire::{
         era::Feature,
+        jsonrpc,
         peer::{ClientCapability, Peer},
     },
 };
@@ -112,7 +113,7 @@ pub(crate) fn params(mut request: SamplingRequest, peer: &Peer) -> Result<Bytes,
         request.include_context = None;
     }
     request.fit(peer.revision);
-    question::encode(&request).map_err(|_| request::malformed("params", "cannot be serialized as JSON"))
+    jsonrpc::to_json(&request).map_err(|_| request::malformed("params", "cannot be serialized as JSON"))
 }
 
 /// Reads the completion from an answer.

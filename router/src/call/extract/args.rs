@@ -109,7 +109,7 @@ fn refused(error: &serde_path_to_error::Error<serde_json::Error>, name: &str) ->
 }
 
 /// serde_json's text, shortened, and without the line and column: the model has never seen them.
-fn sentence(error: &serde_json::Error) -> String {
+pub(crate) fn sentence(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     cut(text.strip_suffix(&place).unwrap_or(&text))

@@ -22,7 +22,7 @@ mod whole;
 pub use about::HandlerSpec;
 pub(crate) use about::Requirements;
 pub use args::{Args, Arguments};
-pub(crate) use args::{Fields, argument, bad, cut, of_nothing};
+pub(crate) use args::{Fields, argument, bad, cut, of_nothing, sentence};
 pub(crate) use members::{Takes, Unmatched};
 pub use session::{Meta, Session};
 pub use trace::TraceContext;

@@ -44,8 +44,8 @@ pub(crate) const MOST_ROUNDS: u32 = 16;
 /// One round of one call: shared by the runner and every part of the handler that may ask.
 #[derive(Debug)]
 pub(crate) struct Round {
-    /// Whether there is a runner that can end it.
-    asks: bool,
+    /// Whether the call can ask its client a question.
+    can_ask: bool,
     state: Mutex<State>,
     /// Wakes the runner when a part of the handler that runs elsewhere has asked.
     runner: AtomicWaker,
@@ -76,7 +76,7 @@ struct State {
 #[derive(Debug)]
 struct Open {
     nth: u64,
-    asking: OpenQuestion,
+    question: OpenQuestion,
     _asker: oneshot::Sender<Infallible>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct OpenQuestion {
 /// A question that the handler returned, encoded for its client.
 #[derive(Debug)]
 pub(crate) struct Written {
-    pub(crate) asking: OpenQuestion,
+    pub(crate) question: OpenQuestion,
     pub(crate) needs: &'static [ClientCapability],
 }
 
@@ -141,14 +141,14 @@ pub(crate) struct Answered {
 }
 
 impl Round {
-    /// A round; a question can end it if `asks`.
-    pub(crate) fn new(memory: Memory, asks: bool) -> Self {
-        Self { asks, state: Mutex::new(State { memory, ..State::default() }), runner: AtomicWaker::new() }
+    /// A round of a call that can ask its client a question, or cannot.
+    pub(crate) fn new(memory: Memory, can_ask: bool) -> Self {
+        Self { can_ask, state: Mutex::new(State { memory, ..State::default() }), runner: AtomicWaker::new() }
     }
 
-    /// Whether a question can end it.
-    pub(crate) fn asks(&self) -> bool {
-        self.asks
+    /// Whether the call can ask its client a question.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.can_ask
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -179,8 +179,8 @@ impl Round {
             let (asker, end) = oneshot::channel();
             let nth = state.next;
             state.next += 1;
-            let asking = OpenQuestion { key, method, params, about: about.to_owned() };
-            state.open.push(Open { nth, asking, _asker: asker });
+            let question = OpenQuestion { key, method, params, about: about.to_owned() };
+            state.open.push(Open { nth, question, _asker: asker });
             (nth, end)
         };
         let _open = TakeBack { round: self, nth };
@@ -284,7 +284,7 @@ impl Round {
         // dropping the senders wakes the askers: outside the lock
         drop(state);
         drop(waiting);
-        let questions = open.into_iter().map(|open| open.asking).collect();
+        let questions = open.into_iter().map(|open| open.question).collect();
         refused.map_or(Ok(End { questions, input, memory }), Err)
     }
 }
