@@ -168,7 +168,7 @@ impl ServerBuilder {
     /// when entries after it were added or removed. Otherwise it is refused with -32602, and the client starts over.
     #[track_caller]
     pub fn page_size(mut self, entries: usize) -> Self {
-        self.router.set_page_size(Some(entries));
+        self.router.set_page_size(entries);
         self
     }
 

@@ -9,8 +9,8 @@
 //! - `catalog`: tools, prompts, resources, templates, and their lists
 //! - `serve`: the router, its method table, and the handlers of the methods
 //!
-//! It contains no actor and no socket. From actix-web it uses only the head of a request and `web::Data`, which the
-//! transport passes in; it reads the clock only to check whether a sealed state has expired.
+//! It contains no actor and no socket. Of actix-web it uses `web::Data` and the `HttpRequest` that the transport
+//! passes in, for the extractors of handlers; it reads the clock only to check whether a sealed state has expired.
 //!
 //! The crate `actix_mcp` exports the public API; [`internal`] is for the other crates of the framework.
 

@@ -87,8 +87,8 @@ impl Asker {
     /// # Cancellation
     ///
     /// If dropped while it waits for room, nothing was sent; if dropped later, the question is withdrawn.
-    pub(crate) async fn ask(&self, asks: NewQuestion<'_>) -> Result<ClientAnswer, QuestionError> {
-        let NewQuestion { method, params, needs, timeout, key, about } = asks;
+    pub(crate) async fn ask(&self, question: NewQuestion<'_>) -> Result<ClientAnswer, QuestionError> {
+        let NewQuestion { method, params, needs, timeout, key, about } = question;
         self.require(needs)?;
         if self.in_rounds() {
             let answered = self.round.ask(key, method, params, about).await?;
@@ -112,8 +112,8 @@ impl Asker {
 
     /// Handles an invalid answer. In a session, the asker gets the error. Without one, the client gets it and the asker
     /// is dropped.
-    pub(crate) async fn misfit(&self, told: &ClientAnswer, misfit: Misfit) -> QuestionError {
-        let Some(key) = &told.key else {
+    pub(crate) async fn misfit(&self, answer: &ClientAnswer, misfit: Misfit) -> QuestionError {
+        let Some(key) = &answer.key else {
             self.round.note_said(&*misfit.reason);
             return misfit.into();
         };

@@ -76,11 +76,12 @@ impl Parts {
     async fn ask(self) -> Result<Vec<Root>, QuestionError> {
         let Self { asker, key } = self;
         let (method, key) = ("roots/list", key.as_deref());
-        let asks = NewQuestion { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
-        let told = asker.ask(asks).await?;
-        match read(&told.json) {
+        let question =
+            NewQuestion { method, params: PARAMS, needs: NEEDS, timeout: None, key, about: method };
+        let answer = asker.ask(question).await?;
+        match read(&answer.json) {
             Ok(roots) => Ok(roots),
-            Err(misfit) => Err(asker.misfit(&told, misfit).await),
+            Err(misfit) => Err(asker.misfit(&answer, misfit).await),
         }
     }
 }

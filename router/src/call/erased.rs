@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use crate::{
     call::{
         Call,
-        extract::{FromCall, to_client_error},
+        extract::{FromCall, client_error},
         failure::ended,
         handler::{Handler, Run},
     },
@@ -45,7 +45,7 @@ where
         Box::pin(async move {
             let values = match A::from_call(&call).await {
                 Ok(values) => values,
-                Err(error) => return Err(to_client_error(&call, ended(&call, error))),
+                Err(error) => return Err(client_error(&call, ended(&call, error))),
             };
             let output = self.handler.call(values).await;
             (self.convert)(output, &call).map_err(|error| ended(&call, error))

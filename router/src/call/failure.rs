@@ -19,9 +19,9 @@ use crate::{
 };
 
 /// The longest text of one failure in the log.
-const LONGEST: usize = 2_000; // bytes
+const MAX_LINE_BYTES: usize = 2_000;
 /// The most causes that are followed.
-const DEEPEST: usize = 32; // errors
+const MAX_CAUSES: usize = 32;
 
 /// The client's error if a handler, or one of its extractors, failed with this error. Without a session, a capability
 /// that the handler needed and the client did not declare takes precedence over any other error.
@@ -129,7 +129,7 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     let mut last = text(error);
     let mut room = line.raw(&last);
     let mut cause = error.source();
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_CAUSES {
         let (Some(error), Ok(())) = (cause, room) else { break };
         let text = text(error);
         if !text.is_empty() && !last.contains(&text) {
@@ -149,7 +149,7 @@ pub(crate) fn text(value: &(impl Display + ?Sized)) -> String {
     line.end()
 }
 
-/// One line of at most [`LONGEST`] bytes, with control characters escaped. Writing more fails.
+/// One line of at most [`MAX_LINE_BYTES`] bytes, with control characters escaped. Writing more fails.
 #[derive(Default)]
 struct Line {
     text: String,
@@ -158,7 +158,7 @@ struct Line {
 
 impl Line {
     fn push(&mut self, part: fmt::Arguments<'_>, bytes: usize) -> fmt::Result {
-        if self.text.len() + bytes > LONGEST {
+        if self.text.len() + bytes > MAX_LINE_BYTES {
             self.full = true;
             return Err(fmt::Error);
         }
@@ -287,9 +287,9 @@ mod tests {
             }
         }
         let line = chain(&Endless);
-        assert!(line.len() <= LONGEST + 2 && line.ends_with(".."), "{}", line.len());
+        assert!(line.len() <= MAX_LINE_BYTES + 2 && line.ends_with(".."), "{}", line.len());
         let deep = Count(Query(io(&"x".repeat(10_000))));
-        assert!(causes(&deep).len() <= LONGEST + 2);
+        assert!(causes(&deep).len() <= MAX_LINE_BYTES + 2);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Handlers: async functions whose parameters are all extractors, as in actix-web.
 //!
-//! A handler is `Send + Sync`; its future need not be. It is stored with its types erased, as a `Run` of its result: a
-//! tool's result, a prompt's messages, a resource's contents, or completion values.
+//! A handler is `Send + Sync`; its future need not be. It is stored with its types erased: as a `Run` of
+//! a prompt's messages, a resource's contents or completion values, or, for a tool, as the `Invoke` of its own.
 
 use std::{future::Future, sync::Arc};
 

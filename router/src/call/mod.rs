@@ -39,7 +39,7 @@ use crate::{
 };
 
 /// The part of the server that a call can see.
-pub(crate) trait Server: Any + Send + Sync {
+pub(crate) trait CallServer: Any + Send + Sync {
     /// Whether messages may be logged to clients.
     fn may_log(&self) -> bool;
 }
@@ -80,7 +80,7 @@ pub struct Call(Rc<CallInner>);
 struct CallInner {
     context: CallContext,
     data: Arc<DataMap>,
-    server: Option<Arc<dyn Server>>,
+    server: Option<Arc<dyn CallServer>>,
     target: ByteString,
     arguments: Option<ByteString>,
     meta: Option<ByteString>,
@@ -125,7 +125,7 @@ impl CallContext {
 
 impl Call {
     /// The call as part of a server.
-    pub(crate) fn served_by(mut self, server: Arc<dyn Server>) -> Self {
+    pub(crate) fn served_by(mut self, server: Arc<dyn CallServer>) -> Self {
         if let Some(call) = Rc::get_mut(&mut self.0) {
             call.server = Some(server);
         }
@@ -189,7 +189,7 @@ impl Call {
     }
 
     /// The server; `None` in a call that was created without one.
-    pub(crate) fn server(&self) -> Option<&Arc<dyn Server>> {
+    pub(crate) fn server(&self) -> Option<&Arc<dyn CallServer>> {
         self.0.server.as_ref()
     }
 

@@ -24,14 +24,14 @@ pub enum AddError {
         kind: &'static str,
     },
     /// The name, URI or template is longer than the router's limit: no client could ask for it.
-    #[error("a {kind} has a name of {bytes} bytes (the limit is {most})")]
+    #[error("a {kind} has a name of {bytes} bytes (the limit is {limit})")]
     LongName {
         /// What it is.
         kind: &'static str,
         /// The length of the name, in bytes.
         bytes: usize,
         /// The limit, in bytes.
-        most: usize,
+        limit: usize,
     },
     /// The name or a schema of a tool is invalid.
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub enum AddError {
     },
     /// A prompt's handler takes an argument that is not a string. Clients send strings only.
     #[error("prompt {prompt:?}: argument {argument:?} is not a string; clients can send only strings")]
-    NoString {
+    NotAString {
         /// The prompt's name.
         prompt: String,
         /// The argument.
@@ -163,7 +163,7 @@ mod tests {
     /// Printing an error with its chain of causes (`{:#}` of an `anyhow::Error`) repeats nothing.
     #[test]
     fn no_error_repeats_what_its_source_says() {
-        let schema = SchemaError::NoJson("cut".to_owned());
+        let schema = SchemaError::NotJson("cut".to_owned());
         let name = || "a".to_owned();
         let kind = "resource";
         let input = InvalidTool::Input { tool: name(), why: schema.clone() };

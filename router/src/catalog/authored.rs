@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The longest name of a tool that the specification recommends, in bytes.
-const LONGEST_NAME: usize = 128;
+const RECOMMENDED_NAME_BYTES: usize = 128;
 
 /// Refuses wrong icons and keys of `_meta` in a definition.
 pub(crate) fn check(
@@ -76,9 +76,9 @@ pub(crate) fn may_have_scheme(template: &str) -> bool {
 // MCP 2025-11-25 server/tools, Tool Names: SHOULD
 pub(crate) fn warn_of_name(name: &str) {
     let common = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if name.len() > LONGEST_NAME || !name.bytes().all(common) {
+    if name.len() > RECOMMENDED_NAME_BYTES || !name.bytes().all(common) {
         log::warn!(
-            "tool {:?}: clients may refuse this name; the specification recommends 1 to {LONGEST_NAME} of `A-Z`, `a-z`, `0-9`, `_`, `-` and `.`",
+            "tool {:?}: clients may refuse this name; the specification recommends 1 to {RECOMMENDED_NAME_BYTES} of `A-Z`, `a-z`, `0-9`, `_`, `-` and `.`",
             short(name)
         );
     }

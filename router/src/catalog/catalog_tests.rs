@@ -21,7 +21,9 @@ impl Entry for Named {
 
 fn catalog(count: usize, page_size: Option<usize>) -> Catalog<Named> {
     let mut catalog = Catalog::default();
-    catalog.set_page_size(page_size);
+    if let Some(entries) = page_size {
+        catalog.set_page_size(entries);
+    }
     for number in 0..count {
         catalog.add(Named(format!("n{number}"))).unwrap();
     }

@@ -198,8 +198,8 @@ impl<T: Entry> Catalog<T> {
     }
 
     /// Sets the number of entries per page, at least one. Call it before the catalog is used.
-    pub(crate) fn set_page_size(&mut self, page_size: Option<usize>) {
-        self.page_size = page_size.map(|size| size.max(1));
+    pub(crate) fn set_page_size(&mut self, entries: usize) {
+        self.page_size = Some(entries.max(1));
         let snapshot = self.snapshot.get_mut().unwrap_or_else(PoisonError::into_inner);
         *snapshot = Arc::new(Snapshot::of(snapshot.entries.clone()));
     }

@@ -206,8 +206,8 @@ impl Prompt {
         F::into_prompt(handler, name.into())
     }
 
-    fn of(name: String, about: HandlerSpec, run: Arc<dyn Run<PromptResult>>) -> Self {
-        let (schema, needs) = about.finish();
+    fn of(name: String, spec: HandlerSpec, run: Arc<dyn Run<PromptResult>>) -> Self {
+        let (schema, needs) = spec.finish();
         let (arguments, no_string, mistake) = match schema {
             Ok(schema) => (arguments(&schema), no_string(&schema), None),
             Err(mistake) => (Vec::new(), None, Some(mistake)),

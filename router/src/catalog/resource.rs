@@ -187,7 +187,8 @@ impl fmt::Debug for ErasedReader {
 /// A resource: a URI, a name, and an async function of extractors that reads it.
 ///
 /// It returns a `String`, a `Vec<u8>`, [`ResourceContents`] or a `Vec` of them; `None` for a resource that does not
-/// exist; or a `Result` of one of these. An error is logged and answered with -32603, unless it is an `McpError`.
+/// exist; or a `Result` of one of these. An error is logged and answered with -32603, unless it is an
+/// `McpError` or a [`QuestionError`](crate::call::question_error::QuestionError).
 #[derive(Clone, Debug)]
 pub struct Resource {
     definition: ResourceDefinition,

@@ -38,7 +38,7 @@ pub enum InvalidTemplate {
     Expression(String),
     /// A duplicate variable.
     #[error("duplicate variable {0:?}")]
-    Twice(String),
+    DuplicateVariable(String),
     /// It has no variable, so it is a resource and not a template.
     #[error("it has no variable: register it as a `Resource`")]
     NoVariable,
@@ -71,7 +71,7 @@ impl UriTemplate {
             return Err(InvalidTemplate::NoVariable);
         }
         match names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
-            Some((_, name)) => Err(InvalidTemplate::Twice((*name).to_owned())),
+            Some((_, name)) => Err(InvalidTemplate::DuplicateVariable((*name).to_owned())),
             None => Ok(template),
         }
     }
@@ -290,7 +290,7 @@ mod tests {
             ("x:{?q}", InvalidTemplate::Expression("{?q}".to_owned())),
             ("x:{a,b}", InvalidTemplate::Expression("{a,b}".to_owned())),
             ("x:{a*}", InvalidTemplate::Expression("{a*}".to_owned())),
-            ("x:{a}{a}", InvalidTemplate::Twice("a".to_owned())),
+            ("x:{a}{a}", InvalidTemplate::DuplicateVariable("a".to_owned())),
             ("x:a", InvalidTemplate::NoVariable),
         ] {
             assert_eq!(UriTemplate::parse(text), Err(error), "{text}");

@@ -3,13 +3,12 @@
 //! To explain why a value matches no branch of an `anyOf` or a `oneOf`, `jsonschema` collects the errors of every
 //! branch, of their branches, and so on, without a limit: for a recursive type, a few hundred bytes would take all
 //! memory. So where a schema has branches, the validator only says whether a value matches, and the place of the
-//! mismatch is searched for here, one step at a time.
+//! mismatch is searched for in `mismatch`, one step at a time.
 
 use jsonschema::{Validator, ValidatorMap};
 use serde_json::{Map, Value};
 
-pub(crate) use super::misfit::Mismatch;
-use super::misfit::{ROOT, Search, mismatch};
+use super::mismatch::{Mismatch, ROOT, Search, mismatch};
 
 /// A compiled schema.
 pub(crate) enum Compiled {

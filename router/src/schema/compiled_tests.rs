@@ -1,9 +1,9 @@
-//! Schemas that are refused when they are offered, and what is told of values.
+//! Schemas that are refused at registration, and the mismatches of values.
 
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{super::misfit::dotted, *};
+use super::{super::mismatch::dotted, *};
 
 fn mismatch(schema: &Value, value: &Value) -> (String, String) {
     let Mismatch { path, what } = Compiled::of(schema).unwrap().check(&value.to_string()).unwrap_err();

@@ -25,7 +25,7 @@ pub(crate) struct ParamHeader {
 ///
 /// [`SchemaError::Header`] for the first mark for which clients would drop the tool.
 // MCP 2026-07-28 basic/transports/streamable-http, Schema Extension
-pub(crate) fn mirrored(schema: &str) -> Result<Vec<ParamHeader>, SchemaError> {
+pub(crate) fn param_headers(schema: &str) -> Result<Vec<ParamHeader>, SchemaError> {
     // the annotation may be written with escapes; a text with neither escapes nor its name has no marks
     if !schema.contains(ANNOTATION) && !schema.contains('\\') {
         return Ok(Vec::new());
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn of(properties: Value) -> Result<Vec<ParamHeader>, SchemaError> {
-        mirrored(&json!({ "type": "object", "properties": properties }).to_string())
+        param_headers(&json!({ "type": "object", "properties": properties }).to_string())
     }
 
     #[test]
@@ -157,9 +157,11 @@ mod tests {
             [("Mcp-Param-Region", "a"), ("Mcp-Param-N", "b/c"), ("Mcp-Param-X-.~!", "b/x-mcp-header")];
         assert_eq!(found, expected.map(|(header, path)| (header.to_owned(), path.to_owned())));
         assert_eq!(
-            mirrored(r#"{"type":"object","properties":{"a":{"type":"string","x\u002dmcp-header":"A"}}}"#)
-                .unwrap()
-                .len(),
+            param_headers(
+                r#"{"type":"object","properties":{"a":{"type":"string","x\u002dmcp-header":"A"}}}"#
+            )
+            .unwrap()
+            .len(),
             1
         );
     }
@@ -206,7 +208,7 @@ mod tests {
             json!({ "type": "object", "$defs": { "default": string } }),
         ] {
             assert!(
-                mirrored(&whole.to_string()).unwrap_err().to_string().contains("not reachable"),
+                param_headers(&whole.to_string()).unwrap_err().to_string().contains("not reachable"),
                 "{whole}"
             );
         }

@@ -12,12 +12,12 @@ use crate::wire::jsonrpc::in_one_line;
 
 mod compiled;
 pub(crate) mod headers;
-mod misfit;
+mod mismatch;
 mod tidy;
 
 pub(crate) use self::{
-    compiled::{Compiled, Mismatch},
-    misfit::unescape,
+    compiled::Compiled,
+    mismatch::{Mismatch, unescape},
     tidy::drop_null,
 };
 
@@ -27,13 +27,13 @@ pub(crate) use self::{
 pub enum SchemaError {
     /// The text is not valid JSON.
     #[error("it is not valid JSON: {0}")]
-    NoJson(String),
+    NotJson(String),
     /// The root is not `"type": "object"`, which all revisions require of a schema of arguments.
     // MCP 2025-11-25 server/tools, Data Types: inputSchema MUST be a valid JSON Schema object
     #[error(
         "its root is not an object (`\"type\": \"object\"` is missing): the arguments of a tool are a struct, not {0}"
     )]
-    NoObject(String),
+    NotAnObject(String),
     /// A `$ref` that points outside the schema; nothing is ever fetched.
     #[error("`$ref` to {0:?}: only references inside the schema (`#/$defs/..`) are followed")]
     RemoteRef(String),
@@ -44,7 +44,7 @@ pub enum SchemaError {
     #[error(
         "an `Args<T>` takes all arguments, so there can be no other `Args` and no plain argument next to it"
     )]
-    Twice,
+    SeveralArgs,
     /// An invalid `x-mcp-header`, for which clients would drop the tool.
     // MCP 2026-07-28 server/tools, x-mcp-header: clients MUST exclude the tool
     #[error("`x-mcp-header` of {at:?} {why}")]
@@ -208,23 +208,23 @@ pub(crate) fn written(json: &str) -> Result<Checked, SchemaError> {
     let schema = value(json)?;
     let validator = compile(&schema)?;
     let listed = RawValue::from_string(in_one_line(json.trim()).into_owned())
-        .map_err(|error| SchemaError::NoJson(error.to_string()))?;
+        .map_err(|error| SchemaError::NotJson(error.to_string()))?;
     Ok(Checked { listed, validator: Some(validator), written: true })
 }
 
 fn value(json: &str) -> Result<Value, SchemaError> {
-    serde_json::from_str(json).map_err(|error| SchemaError::NoJson(error.to_string()))
+    serde_json::from_str(json).map_err(|error| SchemaError::NotJson(error.to_string()))
 }
 
 fn raw(schema: &Value) -> Result<Box<RawValue>, SchemaError> {
-    serde_json::value::to_raw_value(schema).map_err(|error| SchemaError::NoJson(error.to_string()))
+    serde_json::value::to_raw_value(schema).map_err(|error| SchemaError::NotJson(error.to_string()))
 }
 
 fn must_be_object(schema: &Value) -> Result<(), SchemaError> {
     if schema.get("type").is_some_and(|kind| kind == "object") {
         return Ok(());
     }
-    Err(SchemaError::NoObject(match (schema.get("type").and_then(Value::as_str), schema.get("oneOf")) {
+    Err(SchemaError::NotAnObject(match (schema.get("type").and_then(Value::as_str), schema.get("oneOf")) {
         (Some(kind), _) => format!("a value of type {kind}"),
         (None, Some(_)) => "an enum".to_owned(),
         (None, None) => "a value of any type".to_owned(),

@@ -13,7 +13,7 @@ use crate::{
         Call, CallContext,
         catch_panic::{Contained, catch_panic},
         handler::Run,
-        round::{Ended, Rounds},
+        round::{Ended, RunningRound},
     },
     catalog::{
         completion::{Completion, CompletionRequest},
@@ -54,13 +54,15 @@ impl Serving {
             tool.call(call)
         };
         // `run_rounds`, without its own future: see `the_future_of_a_request_is_small`
-        let mut result = match Rounds::new("tools/call", call.clone(), start(call)).await? {
+        let mut result = match RunningRound::new("tools/call", call.clone(), start(call)).await? {
             Ended::Complete(result) => result,
-            Ended::Asks(asked) => match Box::pin(self.asked("tools/call", *asked, &start)).await? {
-                Served::Complete(result) => result,
-                Served::InputRequired(response) => return Ok(response),
-                Served::Failed(why) => ToolResult::error(why),
-            },
+            Ended::Interrupted(interrupted) => {
+                match Box::pin(self.interrupted("tools/call", *interrupted, &start)).await? {
+                    Served::Complete(result) => result,
+                    Served::InputRequired(response) => return Ok(response),
+                    Served::Failed(why) => ToolResult::error(why),
+                }
+            }
         };
         era::tool_result(&mut result, self.revision());
         let head =

@@ -274,7 +274,7 @@ fn an_authors_error_has_no_code_that_its_revision_lacks() {
 #[test]
 fn a_list_is_paged_and_its_cursors_are_its_own() {
     let router = shared(|router| {
-        router.set_page_size(Some(10));
+        router.set_page_size(10);
         for number in 0..25 {
             router.tool(Tool::new(format!("t{number}"), async || "x"));
             router.prompt(Prompt::new(format!("p{number}"), async || "x"));

@@ -112,7 +112,7 @@ fn what_a_revision_lacks_is_not_declared_in_it() {
 }
 
 #[test]
-fn a_server_that_offers_nothing_declares_logging_only() {
+fn a_server_that_offers_nothing_declares_nothing() {
     let mut router = Router::new("s", "1");
     router.settings_mut().instructions = Some("use it".to_owned());
     router.settings_mut().info.title = Some("S".to_owned());

@@ -116,8 +116,8 @@ impl Router {
         if uris.len() > most {
             return refuse(format!("more than {most} resources"));
         }
-        let offered = self.declares(Capability::Resources);
-        Ok(uris.into_iter().filter(|uri| offered && self.has_resource(uri)).collect())
+        let declared = self.declares(Capability::Resources);
+        Ok(uris.into_iter().filter(|uri| declared && self.has_resource(uri)).collect())
     }
 
     /// Whether a URI names a resource, or matches a template: then only its reader could tell.

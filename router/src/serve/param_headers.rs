@@ -67,11 +67,12 @@ impl Router {
         let name = named.and_then(params::text);
         let Some(tool) = name.and_then(|name| self.tools.get(&name)) else { return Ok(()) };
         let arguments = params.raw("arguments");
-        tool.mirrored().iter().try_for_each(|mirrored| {
-            let header = &mirrored.header;
-            let value = arguments.map_or(Ok(None), |arguments| at(arguments, &mirrored.path));
-            let value = value
-                .map_err(|NoObject| mismatch(header, "repeats a member of a value that is not an object"))?;
+        tool.param_headers().iter().try_for_each(|param| {
+            let header = &param.header;
+            let value = arguments.map_or(Ok(None), |arguments| at(arguments, &param.path));
+            let value = value.map_err(|NotAnObject| {
+                mismatch(header, "repeats a member of a value that is not an object")
+            })?;
             check(header, field(header), value)
         })
     }
@@ -157,16 +158,16 @@ fn integer(text: &str) -> Option<i64> {
 
 /// A value on the path is not an object. A type may also be read from an array, so a handler could see a value where
 /// the path finds none.
-struct NoObject;
+struct NotAnObject;
 
 /// The value at a path of members; `None` if there is none. The tool itself refuses arguments that are not an object.
-fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, NoObject> {
+fn at<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, NotAnObject> {
     let mut value = arguments;
     for (depth, name) in path.iter().enumerate() {
         let mut found = [None];
         match (params::find(value, &[name], &mut found), found[0]) {
             (Some(_), Some(inner)) => value = inner.get(),
-            (None, _) if depth > 0 && value != "null" => return Err(NoObject),
+            (None, _) if depth > 0 && value != "null" => return Err(NotAnObject),
             _ => return Ok(None),
         }
     }

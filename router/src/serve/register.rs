@@ -88,7 +88,7 @@ impl Router {
             return Err(AddError::Arguments { prompt: prompt.key().to_owned(), why: why.clone() });
         }
         if let Some(argument) = prompt.no_string() {
-            return Err(AddError::NoString {
+            return Err(AddError::NotAString {
                 prompt: prompt.key().to_owned(),
                 argument: argument.to_owned(),
             });
@@ -185,7 +185,7 @@ impl Router {
     /// The error for a registered name that exceeds the limit, which may have been set after registration.
     #[must_use]
     pub fn overlong(&self) -> Option<AddError> {
-        let most = self.limits().name_bytes;
+        let limit = self.limits().name_bytes;
         fn longest<T: Entry>(kind: &'static str, catalog: &Catalog<T>) -> Option<(usize, &'static str)> {
             catalog.snapshot().iter().map(|entry| (entry.key().len(), kind)).max()
         }
@@ -196,7 +196,7 @@ impl Router {
             longest("resource template", &self.templates),
         ];
         let (bytes, kind) = longest.into_iter().flatten().max()?;
-        (bytes > most).then_some(AddError::LongName { kind, bytes, most })
+        (bytes > limit).then_some(AddError::LongName { kind, bytes, limit })
     }
 
     fn add<T: Entry>(
@@ -207,12 +207,12 @@ impl Router {
         capability: Capability,
         change: Change,
     ) -> Result<(), AddError> {
-        let (bytes, most) = (entry.key().len(), self.limits().name_bytes);
+        let (bytes, limit) = (entry.key().len(), self.limits().name_bytes);
         if bytes == 0 {
             return Err(AddError::NoName { kind });
         }
-        if bytes > most {
-            return Err(AddError::LongName { kind, bytes, most });
+        if bytes > limit {
+            return Err(AddError::LongName { kind, bytes, limit });
         }
         catalog.add(entry).map_err(|entry| AddError::Taken { kind, key: entry.key().to_owned() })?;
         self.declare(capability);

@@ -11,7 +11,7 @@ use crate::{
     ask::question::{Asker, NewQuestion},
     call::{
         Call,
-        round::{Asked, End, Ended, MOST_ROUNDS, Memory, OpenQuestion, Rounds, Written},
+        round::{End, Ended, Interrupted, MAX_ROUNDS, Memory, OpenQuestion, RunningRound, Written},
     },
     serve::calls::Serving,
     wire::{
@@ -59,23 +59,23 @@ impl Serving {
         call: Call,
         start: impl Fn(Call) -> LocalBoxFuture<'static, Result<T, McpError>>,
     ) -> Result<Served<T>, McpError> {
-        match Rounds::new(method, call.clone(), start(call)).await? {
+        match RunningRound::new(method, call.clone(), start(call)).await? {
             Ended::Complete(value) => Ok(Served::Complete(value)),
             // boxed: the usual case should not pay for its size
-            Ended::Asks(asked) => Box::pin(self.asked(method, *asked, &start)).await,
+            Ended::Interrupted(interrupted) => Box::pin(self.interrupted(method, *interrupted, &start)).await,
         }
     }
 
     /// Answers with the questions of a handler. In a session, if the handler returned them as its result, sends them to
     /// the client and calls the handler again.
-    pub(crate) async fn asked<T>(
+    pub(crate) async fn interrupted<T>(
         &self,
         method: &'static str,
-        mut asked: Asked,
+        mut interrupted: Interrupted,
         start: &impl Fn(Call) -> LocalBoxFuture<'static, Result<T, McpError>>,
     ) -> Result<Served<T>, McpError> {
         loop {
-            let Asked { call, end: End { mut questions, input, mut memory } } = asked;
+            let Interrupted { call, end: End { mut questions, input, mut memory } } = interrupted;
             if let Some(input) = input {
                 memory.set_own(input.state);
                 let written = input.questions?;
@@ -85,9 +85,9 @@ impl Serving {
                         Err(failed) => return Ok(Served::Failed(failed)),
                     };
                     let again = call.again(memory);
-                    asked = match Rounds::new(method, again.clone(), start(again)).await? {
+                    interrupted = match RunningRound::new(method, again.clone(), start(again)).await? {
                         Ended::Complete(value) => return Ok(Served::Complete(value)),
-                        Ended::Asks(asked) => *asked,
+                        Ended::Interrupted(interrupted) => *interrupted,
                     };
                     continue;
                 }
@@ -171,9 +171,8 @@ impl Serialize for InputRequests<'_> {
 fn too_many(memory: &Memory, question: Option<&OpenQuestion>) -> Option<String> {
     let last =
         || question.map_or_else(|| "nothing".to_owned(), |question| Shown(&question.about).to_string());
-    (memory.rounds() >= MOST_ROUNDS).then(|| {
-        format!("too many rounds of questions (the limit is {MOST_ROUNDS}): {} is not asked", last())
-    })
+    (memory.rounds() >= MAX_ROUNDS)
+        .then(|| format!("too many rounds of questions (the limit is {MAX_ROUNDS}): {} is not asked", last()))
 }
 
 /// In a session, asks the questions that a handler returned instead of a result, and keeps the answers.
@@ -187,14 +186,14 @@ async fn ask_all(asker: &Asker, questions: Vec<Written>, mut memory: Memory) -> 
     }
     let answers = join_all(questions.into_iter().map(|written| async move {
         let OpenQuestion { key, method, params, about } = written.question;
-        let asks =
+        let question =
             NewQuestion { method, params, needs: written.needs, timeout: None, key: None, about: &about };
-        let answer = asker.ask(asks).await;
+        let answer = asker.ask(question).await;
         (key, answer)
     }));
     for (key, answer) in answers.await {
         match answer {
-            Ok(told) => memory.keep_answer(key, &told.json),
+            Ok(answer) => memory.keep_answer(key, &answer.json),
             Err(error) => return Err(format!("could not get an answer for {key:?}: {error}")),
         }
     }

@@ -15,7 +15,7 @@ use actix_web::HttpRequest;
 use bytestring::ByteString;
 
 use crate::{
-    call::Server,
+    call::CallServer,
     call::{data::DataMap, extract::Requirements},
     catalog::{Catalog, prompt::Prompt, resource::Resource, resource_template::ResourceTemplate, tool::Tool},
     serve::settings::Settings,
@@ -37,7 +37,7 @@ pub struct Router {
     pub(crate) templates: Catalog<ResourceTemplate>,
     pub(crate) declared: Declared,
     /// Set once, by the server that has sessions; nothing is announced before.
-    announce: OnceLock<Arc<dyn ChangeListener>>,
+    listener: OnceLock<Arc<dyn ChangeListener>>,
     /// Tool handlers started so far.
     calls: AtomicU64,
     /// Made for the first result; the settings are fixed by then.
@@ -74,7 +74,7 @@ impl Router {
             resources: Catalog::default(),
             templates: Catalog::default(),
             declared: Declared::default(),
-            announce: OnceLock::new(),
+            listener: OnceLock::new(),
             calls: AtomicU64::new(0),
             result_meta: OnceLock::new(),
             unheard: AtomicBool::new(false),
@@ -123,8 +123,8 @@ impl Router {
     }
 
     /// Sets the listener that notifies clients of changes. Only the first one is used: a router belongs to one server.
-    pub fn set_change_listener(&self, announce: Arc<dyn ChangeListener>) {
-        if self.announce.set(announce).is_err() {
+    pub fn set_change_listener(&self, listener: Arc<dyn ChangeListener>) {
+        if self.listener.set(listener).is_err() {
             log::warn!("a router can serve one server only; changes are announced to the first");
         }
     }
@@ -145,13 +145,13 @@ impl Router {
     }
 
     pub(crate) fn announce(&self, change: Change) {
-        if let Some(announce) = self.announce.get() {
-            announce.announce(change);
+        if let Some(listener) = self.listener.get() {
+            listener.announce(change);
         }
     }
 
     /// Sets the number of entries per page of a list, at least one. By default a list is one page.
-    pub fn set_page_size(&mut self, entries: Option<usize>) {
+    pub fn set_page_size(&mut self, entries: usize) {
         self.tools.set_page_size(entries);
         self.prompts.set_page_size(entries);
         self.resources.set_page_size(entries);
@@ -206,7 +206,7 @@ impl Router {
     }
 }
 
-impl Server for Router {
+impl CallServer for Router {
     /// Whether log messages may be sent to clients: not without the declared capability. Warns about the first one that
     /// is dropped.
     // MCP 2025-11-25 server/utilities/logging, Capabilities: servers that emit log messages MUST declare it
@@ -215,7 +215,7 @@ impl Server for Router {
         if !may && !self.unheard.swap(true, Ordering::Relaxed) {
             log::warn!(
                 "a handler logs to its client, but `logging` is not declared, so nothing is sent: the `describe` of its \
-                 extractor must call `Log::describe`, or the server must offer `Capability::Logging`"
+                 extractor must call `Log::describe`, or the server must declare `Capability::Logging`"
             );
         }
         may
@@ -226,7 +226,7 @@ impl fmt::Debug for Router {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Router")
             .field("name", &self.settings.info.name)
-            .field("offered", &self.declared)
+            .field("declared", &self.declared)
             .finish_non_exhaustive()
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The maximum number of digits of a Rust integer: those of `u128`.
-const MOST_DIGITS: i64 = 39;
+const MAX_DIGITS: i64 = 39;
 
 /// The largest integer that every client reads and writes exactly, 2^53 - 1.
 pub(crate) const SAFE_MAX: i64 = (1 << 53) - 1;
@@ -60,7 +60,7 @@ impl<'a> Decimal<'a> {
             return Some("0".to_owned());
         }
         let length = self.power.checked_add(i64::try_from(self.digits.len()).ok()?)?;
-        if length > MOST_DIGITS {
+        if length > MAX_DIGITS {
             return None;
         }
         let zeros = "0".repeat(usize::try_from(self.power).ok()?);

@@ -126,7 +126,7 @@ impl<'a, const N: usize> Params<'a, N> {
             None => [None; N],
             Some(text) => Self::members(text, &names).map_err(|error| match error {
                 Refused::Twice(name) => McpError::invalid_params(format!("duplicate member `{path}{name}`")),
-                Refused::NoObject => {
+                Refused::NotAnObject => {
                     let whole = path.trim_end_matches('.');
                     McpError::invalid_params(format!("`{whole}` is not an object"))
                 }
@@ -137,13 +137,13 @@ impl<'a, const N: usize> Params<'a, N> {
 
     fn members(text: &'a str, names: &[&'static str; N]) -> Result<[Option<&'a RawValue>; N], Refused> {
         let mut found = [None; N];
-        let twice = find(text, names, &mut found).ok_or(Refused::NoObject)?;
+        let twice = find(text, names, &mut found).ok_or(Refused::NotAnObject)?;
         twice.map_or(Ok(found), |at| Err(Refused::Twice(names[at])))
     }
 }
 
 enum Refused {
-    NoObject,
+    NotAnObject,
     Twice(&'static str),
 }
 

@@ -120,9 +120,9 @@ async fn arguments_that_are_no_struct_are_refused_at_registration() {
     async fn shape(_: Args<Shape>) {}
     async fn list(_: Args<Vec<u8>>) {}
     async fn any(_: Args<Value>) {}
-    assert_eq!(refused(Tool::new("t", shape)), SchemaError::NoObject("an enum".into()));
-    assert_eq!(refused(Tool::new("t", list)), SchemaError::NoObject("a value of type array".into()));
-    assert_eq!(refused(Tool::new("t", any)), SchemaError::NoObject("a value of any type".into()));
+    assert_eq!(refused(Tool::new("t", shape)), SchemaError::NotAnObject("an enum".into()));
+    assert_eq!(refused(Tool::new("t", list)), SchemaError::NotAnObject("a value of type array".into()));
+    assert_eq!(refused(Tool::new("t", any)), SchemaError::NotAnObject("a value of any type".into()));
     assert_eq!(
         Tool::new("shape", shape).check().unwrap_err().to_string(),
         "tool \"shape\", schema of its arguments: its root is not an object (`\"type\": \"object\"` is missing): the \
@@ -133,10 +133,10 @@ async fn arguments_that_are_no_struct_are_refused_at_registration() {
 #[tokio::test]
 async fn schemas_by_hand_that_no_client_can_use_are_refused_at_registration() {
     let tool = |schema: &str| refused(Tool::new("t", region).input_schema(schema));
-    assert!(matches!(tool("{"), SchemaError::NoJson(_)));
-    assert!(matches!(tool("[]"), SchemaError::Invalid(_) | SchemaError::NoObject(_)));
-    assert!(matches!(tool("true"), SchemaError::NoObject(_)));
-    assert!(matches!(tool(r#"{"properties":{}}"#), SchemaError::NoObject(_)));
+    assert!(matches!(tool("{"), SchemaError::NotJson(_)));
+    assert!(matches!(tool("[]"), SchemaError::Invalid(_) | SchemaError::NotAnObject(_)));
+    assert!(matches!(tool("true"), SchemaError::NotAnObject(_)));
+    assert!(matches!(tool(r#"{"properties":{}}"#), SchemaError::NotAnObject(_)));
     assert!(matches!(tool(r#"{"type":"object","required":1}"#), SchemaError::Invalid(_)));
     let lost = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}}}"##;
     assert!(matches!(tool(lost), SchemaError::Invalid(_)));
@@ -147,7 +147,7 @@ async fn schemas_by_hand_that_no_client_can_use_are_refused_at_registration() {
         assert!(matches!(tool(&schema), SchemaError::Invalid(_) | SchemaError::RemoteRef(_)), "{schema}");
     }
     let output = |schema: &str| refused(Tool::new("t", async || "").output_schema(schema));
-    assert!(matches!(output("nonsense"), SchemaError::NoJson(_)));
+    assert!(matches!(output("nonsense"), SchemaError::NotJson(_)));
     assert!(matches!(output(r#"{"type":"integr"}"#), SchemaError::Invalid(_)));
 }
 
@@ -158,8 +158,8 @@ async fn a_struct_of_all_arguments_stands_alone() {
         n + u8::from(all.opt.is_some())
     }
     async fn two(_: Args<CompletionRequest>, _: Args<Bounded>) {}
-    assert_eq!(refused(beside), SchemaError::Twice);
-    assert_eq!(refused(Tool::new("two", two)), SchemaError::Twice);
+    assert_eq!(refused(beside), SchemaError::SeveralArgs);
+    assert_eq!(refused(Tool::new("two", two)), SchemaError::SeveralArgs);
 }
 
 #[tokio::test]

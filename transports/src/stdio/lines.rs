@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 const CHUNK: usize = 64 * 1024; // bytes
 /// Minimum room for a read; with less, the buffer grows by a chunk.
-const LEAST: usize = 8 * 1024; // bytes
+const MIN_FREE_BYTES: usize = 8 * 1024;
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 self.skip();
             }
             // lines that are being served still hold this buffer: it is filled before another is allocated
-            if self.buffer.capacity() - self.buffer.len() < LEAST {
+            if self.buffer.capacity() - self.buffer.len() < MIN_FREE_BYTES {
                 self.buffer.reserve(CHUNK);
             }
             self.ended = self.input.read_buf(&mut self.buffer).await? == 0;

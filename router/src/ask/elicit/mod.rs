@@ -213,7 +213,7 @@ impl Parts {
                     log::error!("elicitation: {error}");
                 }
             })?;
-        let asks = NewQuestion {
+        let question = NewQuestion {
             method: "elicitation/create",
             params,
             needs: NEEDS,
@@ -221,12 +221,12 @@ impl Parts {
             key: key.as_deref(),
             about: &message,
         };
-        let told = asker.ask(asks).await?;
-        let misfit = match form.read(&told.json) {
-            Ok(answer) => return answer,
+        let answer = asker.ask(question).await?;
+        let misfit = match form.read(&answer.json) {
+            Ok(read) => return read,
             Err(misfit) => misfit,
         };
-        Err(asker.misfit(&told, misfit).await)
+        Err(asker.misfit(&answer, misfit).await)
     }
 }
 

@@ -127,7 +127,7 @@ impl Parts {
         let Self { asker, message, url, id, timeout, key } = self;
         asker.require(NEEDS)?;
         let params = params(&message, &url, &id, asker.peer.revision)?;
-        let asks = NewQuestion {
+        let question = NewQuestion {
             method: "elicitation/create",
             params,
             needs: NEEDS,
@@ -135,10 +135,10 @@ impl Parts {
             key: key.as_deref(),
             about: &message,
         };
-        let told = asker.ask(asks).await?;
-        match Answer::read(&told.json) {
-            Ok(answer) => answer.accepted().map(drop),
-            Err(misfit) => Err(asker.misfit(&told, misfit).await),
+        let answer = asker.ask(question).await?;
+        match Answer::read(&answer.json) {
+            Ok(read) => read.accepted().map(drop),
+            Err(misfit) => Err(asker.misfit(&answer, misfit).await),
         }
     }
 }

@@ -89,10 +89,10 @@ impl Parts {
         asker.require(needs)?;
         let params = params(request, &asker.peer)?;
         let (method, key) = ("sampling/createMessage", key.as_deref());
-        let told = asker.ask(NewQuestion { method, params, needs, timeout, key, about: method }).await?;
-        match read(&told.json) {
+        let answer = asker.ask(NewQuestion { method, params, needs, timeout, key, about: method }).await?;
+        match read(&answer.json) {
             Ok(result) => Ok(result),
-            Err(misfit) => Err(asker.misfit(&told, misfit).await),
+            Err(misfit) => Err(asker.misfit(&answer, misfit).await),
         }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) type Ask = fn() -> Said;
 /// The [`Ask`] of a type.
 pub(crate) fn ask<T: DeserializeOwned>() -> Said {
     let mut names = None;
-    let read = catch_panic("reading the names of arguments", || T::deserialize(Asked(&mut names)).map(drop));
+    let read =
+        catch_panic("reading the names of arguments", || T::deserialize(NamesOnly(&mut names)).map(drop));
     // serde refuses the first unknown member before it reports a missing one.
     match read {
         Err(_) => Said::default(),
@@ -41,9 +42,9 @@ pub(crate) fn ask<T: DeserializeOwned>() -> Said {
 }
 
 /// An object with one member, whose name no type has. Records the names it is asked for.
-struct Asked<'a>(&'a mut Option<&'static [&'static str]>);
+struct NamesOnly<'a>(&'a mut Option<&'static [&'static str]>);
 
-impl<'de> Deserializer<'de> for Asked<'_> {
+impl<'de> Deserializer<'de> for NamesOnly<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

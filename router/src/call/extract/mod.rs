@@ -10,21 +10,21 @@ use crate::{
     wire::error::{ErrorCode, McpError, Shown},
 };
 
-mod about;
 mod args;
 mod members;
 mod probe;
 mod session;
+mod spec;
 mod trace;
 mod web;
 mod whole;
 
-pub use about::HandlerSpec;
-pub(crate) use about::Requirements;
 pub use args::{Args, Arguments};
 pub(crate) use args::{Fields, argument, bad, cut, of_nothing, sentence};
 pub(crate) use members::{Takes, Unmatched};
 pub use session::{Meta, Session};
+pub use spec::HandlerSpec;
+pub(crate) use spec::Requirements;
 pub use trace::TraceContext;
 pub use web::{FromMiddleware, Http};
 pub(crate) use whole::rewritten;
@@ -101,7 +101,7 @@ impl FromCall for Cancelled {
 }
 
 /// The client's error for a failed extractor: the text of an internal error goes only to the log.
-pub(crate) fn to_client_error(call: &Call, error: McpError) -> McpError {
+pub(crate) fn client_error(call: &Call, error: McpError) -> McpError {
     if error.code != ErrorCode::INTERNAL_ERROR {
         return error;
     }

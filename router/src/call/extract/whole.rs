@@ -17,7 +17,7 @@ use super::probe::Probe;
 use crate::wire::number::integer_of;
 
 /// The most bytes that are read again to restore numbers in buffers. Numbers not restored by then stay rewritten.
-const MOST_REREAD: usize = 4 * 1024 * 1024;
+const MAX_REREAD_BYTES: usize = 4 * 1024 * 1024;
 
 /// The text with whole numbers written as integers where `T` wants integers, if there are any.
 ///
@@ -31,7 +31,7 @@ pub(crate) fn rewritten<T: DeserializeOwned>(text: &str) -> Option<String> {
         return (!asked.is_empty()).then(|| rewrite(text, &asked));
     }
     let (places, fits) = Probe::read::<T>(text, true);
-    let mut places = Places { text, places, trials: MOST_REREAD / text.len().max(1) };
+    let mut places = Places { text, places, trials: MAX_REREAD_BYTES / text.len().max(1) };
     if fits {
         let buffered: Vec<_> = (0..places.places.len()).filter(|at| places.places[*at].buffered).collect();
         places.write_back::<T>(&buffered);

@@ -1,6 +1,6 @@
 //! What a call remembers from one round to the next: answers, results of steps, the handler's own state.
 //!
-//! It travels with the client, sealed. The server keeps none of it.
+//! Without a session, it travels with the client, sealed, and the server keeps none of it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
-    call::round::MOST_ROUNDS,
+    call::round::MAX_ROUNDS,
     wire::{
         error::McpError,
         params,
@@ -88,7 +88,7 @@ impl Memory {
             answers.extend(answered.filter_map(|(key, answer)| Some((key, answer?.to_owned()))));
         }
         let text = responses.filter(|_| state.is_none());
-        let unasked = text.map(|text| Unasked { text, looks: MOST_ROUNDS });
+        let unasked = text.map(|text| Unasked { text, looks: MAX_ROUNDS });
         Ok(Some(Self { rounds, answers, unasked, steps, own }))
     }
 

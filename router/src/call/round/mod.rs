@@ -1,9 +1,10 @@
-//! The rounds of one call, from 2026-07-28 on: a question ends a round, and the client's retry begins the next.
+//! The rounds of one call: from 2026-07-28 on, a question ends a round, and the client's retry begins the next. In a
+//! session, only questions that a handler returned as its result do.
 //!
-//! The server keeps nothing between two rounds, and no error value carries the interruption. A handler's question stays
-//! pending and is recorded here. After each poll that returned `Pending`, the runner (run.rs) checks for open
-//! questions; if there is one, it drops the handler and returns the questions. On the retry the handler runs again from
-//! its beginning, and answered questions are ready at once.
+//! Without a session, the server keeps nothing between two rounds. No error value carries the interruption. A handler's
+//! question stays pending and is recorded here. After each poll that returned `Pending`, the runner (run.rs) checks for
+//! open questions; if there is one, it drops the handler and returns the questions. On the retry the handler runs again
+//! from its beginning, and answered questions are ready at once.
 //!
 //! **Invariant:** a question is identified by its content, never by when it was asked: handlers that join their
 //! questions ask them in any order.
@@ -35,11 +36,11 @@ use crate::{
 
 pub(crate) use self::{
     memory::Memory,
-    run::{Asked, Ended, Rounds},
+    run::{Ended, Interrupted, RunningRound},
 };
 
 /// The most rounds of questions that a call may have.
-pub(crate) const MOST_ROUNDS: u32 = 16;
+pub(crate) const MAX_ROUNDS: u32 = 16;
 
 /// One round of one call: shared by the runner and every part of the handler that may ask.
 #[derive(Debug)]

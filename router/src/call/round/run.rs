@@ -20,23 +20,23 @@ pub(crate) enum Ended<T> {
     /// With the handler's result.
     Complete(T),
     /// With questions. The handler is dropped.
-    Asks(Box<Asked>),
+    Interrupted(Box<Interrupted>),
 }
 
 /// A call whose handler has questions.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Interrupted {
     pub(crate) call: Call,
     pub(crate) end: End,
 }
 
 /// Runs a handler until it has a result or a question. Dropping it drops the handler.
-pub(crate) struct Rounds<T> {
+pub(crate) struct RunningRound<T> {
     handler: Contained<Result<T, McpError>>,
     call: Call,
 }
 
-impl<T> Rounds<T> {
+impl<T> RunningRound<T> {
     /// `method` is for the log.
     pub(crate) fn new(
         method: &'static str,
@@ -46,12 +46,12 @@ impl<T> Rounds<T> {
         Self { handler: Contained::new(method, call.target().clone(), handler), call }
     }
 
-    fn asks(&self, end: End) -> Ended<T> {
-        Ended::Asks(Box::new(Asked { call: self.call.clone(), end }))
+    fn interrupted(&self, end: End) -> Ended<T> {
+        Ended::Interrupted(Box::new(Interrupted { call: self.call.clone(), end }))
     }
 }
 
-impl<T> Future for Rounds<T> {
+impl<T> Future for RunningRound<T> {
     type Output = Result<Ended<T>, McpError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -66,21 +66,21 @@ impl<T> Future for Rounds<T> {
                 let end = round.end();
                 Poll::Ready(end.and_then(|end| match result?? {
                     value if end.input.is_none() => Ok(Ended::Complete(value)),
-                    _ => Ok(self.asks(End { questions: Vec::new(), ..end })),
+                    _ => Ok(self.interrupted(End { questions: Vec::new(), ..end })),
                 }))
             }
             Poll::Pending if round.is_over(cx.waker()) => {
                 // before the handler is dropped, which withdraws its questions
                 let end = round.end();
                 let released = self.handler.release();
-                Poll::Ready(released.and(end).map(|end| self.asks(end)))
+                Poll::Ready(released.and(end).map(|end| self.interrupted(end)))
             }
             Poll::Pending => Poll::Pending,
         }
     }
 }
 
-impl<T> Drop for Rounds<T> {
+impl<T> Drop for RunningRound<T> {
     fn drop(&mut self) {
         if let Some(round) = self.call.shared_round() {
             // parts that ask from elsewhere get `Gone`; nobody waits for an answer any more

@@ -107,7 +107,7 @@ pub trait ToolParam<Kind>: Sized + 'static {
     const IS_ARGUMENT: bool;
 
     /// Describes what it needs.
-    fn describe(about: &mut HandlerSpec, name: &'static str, doc: &'static str);
+    fn describe(spec: &mut HandlerSpec, name: &'static str, doc: &'static str);
 
     /// Extracts its value.
     fn take<'a>(call: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, Self>;
@@ -150,9 +150,9 @@ pub struct Extractor;
 impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
     const IS_ARGUMENT: bool = true;
 
-    fn describe(about: &mut HandlerSpec, name: &'static str, doc: &'static str) {
+    fn describe(spec: &mut HandlerSpec, name: &'static str, doc: &'static str) {
         // an argument is required if serde cannot make its value from nothing
-        about.argument::<T>(name, doc, extract::of_nothing::<T>().is_none());
+        spec.argument::<T>(name, doc, extract::of_nothing::<T>().is_none());
     }
 
     fn take<'a>(_: &'a Call, fields: &Arguments<'_>, name: &str) -> Taken<'a, T> {
@@ -164,8 +164,8 @@ impl<T: DeserializeOwned + JsonSchema + 'static> ToolParam<Argument> for T {
 impl<T: FromCall> ToolParam<Extractor> for T {
     const IS_ARGUMENT: bool = false;
 
-    fn describe(about: &mut HandlerSpec, _: &'static str, _: &'static str) {
-        T::describe(about);
+    fn describe(spec: &mut HandlerSpec, _: &'static str, _: &'static str) {
+        T::describe(spec);
     }
 
     fn take<'a>(call: &'a Call, _: &Arguments<'_>, _: &str) -> Taken<'a, T> {
@@ -213,10 +213,10 @@ impl<T> Param<T> {
         Self { header, ..self }
     }
 
-    fn describe(&self, about: &mut HandlerSpec) {
-        (self.describe)(about, self.name, self.doc);
+    fn describe(&self, spec: &mut HandlerSpec) {
+        (self.describe)(spec, self.name, self.doc);
         if !self.header.is_empty() {
-            about.header(self.name, self.header, self.is_argument);
+            spec.header(self.name, self.header, self.is_argument);
         }
     }
 
@@ -234,7 +234,7 @@ pub trait Params {
     type Values;
 
     /// Describes what they need.
-    fn describe(&self, about: &mut HandlerSpec);
+    fn describe(&self, spec: &mut HandlerSpec);
 
     /// Extracts their values.
     fn extract(&self, call: &Call) -> impl Future<Output = Result<Self::Values, McpError>>;
@@ -258,10 +258,10 @@ impl<M: ToolFn> Causes<M::Output> for Named<M> {
 }
 
 fn tool<M: ToolFn, F: Handler<M::Params, Output = M::Output>>(handler: F) -> Tool {
-    let mut about = HandlerSpec::new();
-    M::params().describe(&mut about);
+    let mut spec = HandlerSpec::new();
+    M::params().describe(&mut spec);
     let run = HandlerTool { handler, _source: PhantomData::<fn(Named<M>)> };
-    M::define(Tool::of(M::NAME.to_owned(), about, M::Output::output_schema(), Arc::new(run)))
+    M::define(Tool::of(M::NAME.to_owned(), spec, M::Output::output_schema(), Arc::new(run)))
 }
 
 macro_rules! annotated {
@@ -281,13 +281,22 @@ macro_rules! annotated {
         impl<$($param,)*> Params for ($(Param<$param>,)*) {
             type Values = ($($param,)*);
 
-            #[allow(non_snake_case, unused_variables)]
-            fn describe(&self, about: &mut HandlerSpec) {
+            #[allow(
+                non_snake_case,
+                unused_variables,
+                reason = "a parameter is named like its type; the empty tuple describes nothing"
+            )]
+            fn describe(&self, spec: &mut HandlerSpec) {
                 let ($($param,)*) = self;
-                $($param.describe(about);)*
+                $($param.describe(spec);)*
             }
 
-            #[allow(non_snake_case, unused_variables, clippy::unused_unit)]
+            #[allow(
+                non_snake_case,
+                unused_variables,
+                clippy::unused_unit,
+                reason = "a parameter is named like its type; the empty tuple takes nothing"
+            )]
             async fn extract(&self, call: &Call) -> Result<Self::Values, McpError> {
                 let ($($param,)*) = self;
                 let fields = if false $(|| $param.is_argument)* { Fields::read(call)? } else { Fields::default() };

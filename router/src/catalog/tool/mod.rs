@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::{
     call::{
         Call,
-        extract::{HandlerSpec, Requirements, bad, cut, to_client_error},
+        extract::{HandlerSpec, Requirements, bad, client_error, cut},
         result::{OutputSchema, unusable},
     },
     catalog::{Entry, definition_json, setters::definition_setters},
@@ -77,7 +77,7 @@ pub struct Tool {
     /// The same for the output schema, if there is one.
     output: Option<Result<Checked, SchemaError>>,
     /// The arguments that clients repeat in headers, as the listed schema marks them; an error as in `input`.
-    mirrored: Result<Vec<ParamHeader>, SchemaError>,
+    param_headers: Result<Vec<ParamHeader>, SchemaError>,
     needs: Requirements,
     /// The capabilities that a client must have declared.
     client_needs: Vec<ClientCapability>,
@@ -127,10 +127,10 @@ impl Tool {
         F::into_tool(handler, name.into())
     }
 
-    /// `about` and `output` are derived from the handler's types.
-    fn of(name: String, about: HandlerSpec, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
-        let is_closed = about.is_closed();
-        let (schema, needs) = about.finish();
+    /// `spec` and `output` are derived from the handler's types.
+    fn of(name: String, spec: HandlerSpec, output: Option<OutputSchema>, run: Arc<dyn Invoke>) -> Self {
+        let is_closed = spec.is_closed();
+        let (schema, needs) = spec.finish();
         let definition = ToolDefinition {
             name,
             title: None,
@@ -144,14 +144,14 @@ impl Tool {
         let input = schema.and_then(|schema| schema::derived_input(schema, is_closed));
         let output = output.map(|output| output.0);
         let client_needs = Vec::new();
-        Self { definition, input, output, mirrored: Ok(Vec::new()), needs, client_needs, run }.listed()
+        Self { definition, input, output, param_headers: Ok(Vec::new()), needs, client_needs, run }.listed()
     }
 
     /// Puts the schemas into the definition.
     fn listed(mut self) -> Self {
         if let Ok(input) = &self.input {
             self.definition.input_schema = input.listed.clone();
-            self.mirrored = schema::headers::mirrored(input.listed.get());
+            self.param_headers = schema::headers::param_headers(input.listed.get());
         }
         if let Some(Ok(output)) = &self.output {
             self.definition.output_schema = Some(output.listed.clone());
@@ -288,7 +288,7 @@ impl Tool {
         if name.len() > NAME_BYTES {
             return Err(InvalidTool::LongName(name.len()));
         }
-        if let Err(why) = self.input.as_ref().map(|_| ()).and(self.mirrored.as_ref().map(|_| ())) {
+        if let Err(why) = self.input.as_ref().map(|_| ()).and(self.param_headers.as_ref().map(|_| ())) {
             return Err(InvalidTool::Input { tool: name.to_owned(), why: why.clone() });
         }
         if let Some(Err(why)) = &self.output {
@@ -298,8 +298,8 @@ impl Tool {
     }
 
     /// The arguments that clients repeat in headers.
-    pub(crate) fn mirrored(&self) -> &[ParamHeader] {
-        self.mirrored.as_deref().unwrap_or_default()
+    pub(crate) fn param_headers(&self) -> &[ParamHeader] {
+        self.param_headers.as_deref().unwrap_or_default()
     }
 
     /// Calls the tool: checks and extracts its arguments, runs the handler, checks what it returned.
@@ -380,7 +380,7 @@ fn refusal(call: &Call, error: McpError) -> Result<ToolResult, McpError> {
     if error.code == ErrorCode::INVALID_PARAMS {
         return Ok(ToolResult::error(error.message));
     }
-    Err(to_client_error(call, error))
+    Err(client_error(call, error))
 }
 
 impl fmt::Debug for Tool {

@@ -20,7 +20,7 @@ use crate::wire::{error::McpError, id::RequestId, params};
 pub(super) enum Params {
     #[default]
     Absent,
-    NoObject,
+    NotAnObject,
     Object(Found),
 }
 
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
                     } else {
                         match map.next_value::<&RawValue>()?.get() {
                             "null" => Params::Absent,
-                            _ => Params::NoObject,
+                            _ => Params::NotAnObject,
                         }
                     };
                     continue;

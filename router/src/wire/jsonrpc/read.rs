@@ -326,7 +326,7 @@ fn read_one(
             let method = envelope.method(text, limits).map_err(refuse)?;
             let params = match envelope.params {
                 Params::Absent => Parameters::default(),
-                Params::NoObject => {
+                Params::NotAnObject => {
                     return Err(refuse(McpError::invalid_params("`params` is not an object")));
                 }
                 Params::Object(found) => Parameters::found(text.clone(), found),
@@ -336,7 +336,7 @@ fn read_one(
         (Looks::Notification, _) => {
             let method = envelope.method(text, limits).map_err(refuse)?;
             let params = match envelope.params {
-                Params::Absent | Params::NoObject => Parameters::default(),
+                Params::Absent | Params::NotAnObject => Parameters::default(),
                 Params::Object(found) => Parameters::found(text.clone(), found),
             };
             Ok(Incoming::Notification(Notification { method, params }))

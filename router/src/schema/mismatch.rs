@@ -1,7 +1,7 @@
 //! Finds out why a value does not match a schema with branches, one step at a time.
 //!
-//! Each step only asks the validator whether a part matches. The search takes at most [`MOST_STEPS`] steps and reports
-//! at most [`MOST_TOLD`] places, all of which are known not to match.
+//! Each step only asks the validator whether a part matches. The search takes at most [`MAX_STEPS`] steps and reports
+//! at most [`MAX_REPORTED`] places, all of which are known not to match.
 //!
 //! **Invariant:** a message quotes names of the client's members, never their values.
 
@@ -9,13 +9,13 @@ use jsonschema::{ValidationError, Validator, ValidatorMap, error::ValidationErro
 use serde_json::{Map, Value, json};
 
 /// The maximum number of steps: enough for the deepest value and the references in between.
-const MOST_STEPS: usize = 256;
+const MAX_STEPS: usize = 256;
 /// The maximum number of places that are reported.
-const MOST_TOLD: usize = 3;
+const MAX_REPORTED: usize = 3;
 /// The maximum number of branches of one `anyOf` or `oneOf` that are reported if it is unclear which was meant.
-const MOST_BRANCHES: usize = 8;
+const MAX_BRANCHES: usize = 8;
 /// The maximum number of members that are removed, one at a time, to see whether the value matches without them.
-const MOST_TRIED: usize = 64;
+const MAX_TRIED: usize = 64;
 
 pub(super) const ROOT: &str = "#";
 
@@ -79,11 +79,13 @@ impl<'s> Search<'s> {
     /// Explains why a value does not match the whole schema.
     pub(super) fn explain(&mut self, value: &Value) -> Mismatch {
         let whole = Place { schema: ROOT.to_owned(), value, path: String::new() };
-        let mut told = Vec::new();
-        self.tell(&whole, &mut told);
-        let mut told = told.into_iter();
-        let Some(mut first) = told.next() else { return whole.misfit("the value does not match its schema") };
-        for Mismatch { path, what } in told {
+        let mut found = Vec::new();
+        self.report(&whole, &mut found);
+        let mut found = found.into_iter();
+        let Some(mut first) = found.next() else {
+            return whole.mismatch("the value does not match its schema");
+        };
+        for Mismatch { path, what } in found {
             let also = if path == first.path { what } else { format!("`{path}`: {what}") };
             first.what = format!("{}; {also}", first.what);
         }
@@ -91,55 +93,57 @@ impl<'s> Search<'s> {
     }
 
     /// Reports the mismatches at a place that does not match, innermost first.
-    fn tell(&mut self, place: &Place<'_>, told: &mut Vec<Mismatch>) {
-        if self.steps >= MOST_STEPS || told.len() >= MOST_TOLD {
+    fn report(&mut self, place: &Place<'_>, found: &mut Vec<Mismatch>) {
+        if self.steps >= MAX_STEPS || found.len() >= MAX_REPORTED {
             return;
         }
         self.steps += 1;
-        let before = told.len();
+        let before = found.len();
         let Some(node) = self.members(&place.schema) else {
-            return told.push(place.misfit("no value is allowed here"));
+            return found.push(place.mismatch("no value is allowed here"));
         };
         for inner in self.inner(node, place) {
-            self.tell(&inner, told);
+            self.report(&inner, found);
         }
         // if the steps run out further in, this place is reported instead
-        if !self.is_only_a_reference(node) || told.len() == before {
-            self.tell_own(node, place, told);
+        if !self.is_only_a_reference(node) || found.len() == before {
+            self.report_own(node, place, found);
         }
-        if told.len() == before {
+        if found.len() == before {
             let unknown = self.unfit_member(place);
-            told.push(unknown.unwrap_or_else(|| place.misfit("the value does not match its schema")));
+            found.push(unknown.unwrap_or_else(|| place.mismatch("the value does not match its schema")));
         }
-        told.dedup();
-        told.truncate(MOST_TOLD);
+        found.dedup();
+        found.truncate(MAX_REPORTED);
     }
 
     /// Reports the mismatches of the value itself, and why it matches no branch.
-    fn tell_own(&mut self, node: &Map<String, Value>, place: &Place<'_>, told: &mut Vec<Mismatch>) {
+    fn report_own(&mut self, node: &Map<String, Value>, place: &Place<'_>, found: &mut Vec<Mismatch>) {
         if let Some(validator) = self.assertions(node, &ASSERTIONS) {
-            let errors = validator.iter_errors(place.value).take(MOST_TOLD);
-            told.extend(errors.map(|error| mismatch(&error, &place.path)));
+            let errors = validator.iter_errors(place.value).take(MAX_REPORTED);
+            found.extend(errors.map(|error| mismatch(&error, &place.path)));
         }
         if self.fits(place, "not") == Some(true) {
-            told.push(place.misfit("the value is forbidden by `not`"));
+            found.push(place.mismatch("the value is forbidden by `not`"));
         }
         if let (Some(names), Value::Object(members)) =
             (self.parts.get(&place.at("propertyNames")), place.value)
         {
             let wrong = members.keys().filter(|name| !names.is_valid(&Value::from(name.as_str())));
-            told.extend(wrong.take(1).map(|name| place.member(name).misfit("no member may have this name")));
+            found.extend(
+                wrong.take(1).map(|name| place.member(name).mismatch("no member may have this name")),
+            );
         }
         if let (Some(contains), Value::Array(items)) = (self.parts.get(&place.at("contains")), place.value)
             && !node.contains_key("minContains")
             && !items.iter().any(|item| contains.is_valid(item))
         {
-            told.push(place.misfit("no item matches `contains`"));
+            found.push(place.mismatch("no item matches `contains`"));
         }
         for keyword in ["oneOf", "anyOf"] {
             let branches = node.get(keyword).and_then(Value::as_array).map_or(0, Vec::len);
-            if branches > 0 && told.len() < MOST_TOLD {
-                told.extend(self.branches(node, place, keyword, branches));
+            if branches > 0 && found.len() < MAX_REPORTED {
+                found.extend(self.branches(node, place, keyword, branches));
             }
         }
     }
@@ -153,22 +157,24 @@ impl<'s> Search<'s> {
         branches: usize,
     ) -> Option<Mismatch> {
         let all: Vec<_> = (0..branches).map(|at| place.by(format!("{}/{at}", place.at(keyword)))).collect();
-        let fitting = all.iter().filter(|branch| self.misfits(branch) == Some(false)).count();
+        let fitting = all.iter().filter(|branch| self.mismatches(branch) == Some(false)).count();
         match (keyword, fitting) {
-            ("oneOf", 2..) => return Some(place.misfit("the value matches more than one branch of `oneOf`")),
+            ("oneOf", 2..) => {
+                return Some(place.mismatch("the value matches more than one branch of `oneOf`"));
+            }
             (_, 1..) => return None,
             _ if self.meant(node, place).is_some() => return None,
             _ if self.is_guessing => {
-                return Some(place.misfit(&format!("the value matches no branch of `{keyword}`")));
+                return Some(place.mismatch(&format!("the value matches no branch of `{keyword}`")));
             }
             _ => {}
         }
         self.is_guessing = true;
         let mut each: Vec<Mismatch> = Vec::new();
-        for branch in all.iter().take(MOST_BRANCHES) {
-            let mut told = Vec::new();
-            self.tell(branch, &mut told);
-            each.extend(told.into_iter().next());
+        for branch in all.iter().take(MAX_BRANCHES) {
+            let mut found = Vec::new();
+            self.report(branch, &mut found);
+            each.extend(found.into_iter().next());
         }
         self.is_guessing = false;
         each.dedup();
@@ -222,7 +228,7 @@ impl<'s> Search<'s> {
                 .map(|(pattern, _)| *pattern)
         };
         for (name, value) in members {
-            if found.len() >= MOST_TOLD {
+            if found.len() >= MAX_REPORTED {
                 return;
             }
             let member = |schema: String| Some(Place { schema, value, path: place.member(name).path });
@@ -252,7 +258,7 @@ impl<'s> Search<'s> {
     ) {
         let first = node.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
         for (at, value) in items.iter().enumerate() {
-            if found.len() >= MOST_TOLD {
+            if found.len() >= MAX_REPORTED {
                 return;
             }
             let schema = if at < first {
@@ -268,10 +274,10 @@ impl<'s> Search<'s> {
 
     /// Adds a place if it is known not to match.
     fn add<'v>(&self, found: &mut Vec<Place<'v>>, place: Option<Place<'v>>) {
-        found.extend(place.filter(|place| self.misfits(place) == Some(true)));
+        found.extend(place.filter(|place| self.mismatches(place) == Some(true)));
     }
 
-    fn misfits(&self, place: &Place<'_>) -> Option<bool> {
+    fn mismatches(&self, place: &Place<'_>) -> Option<bool> {
         self.parts.get(&place.schema).map(|validator| !validator.is_valid(place.value))
     }
 
@@ -297,12 +303,12 @@ impl<'s> Search<'s> {
     /// Finds a member without which the object matches, as `unevaluatedProperties` and the like require.
     fn unfit_member(&self, place: &Place<'_>) -> Option<Mismatch> {
         let (validator, members) = (self.parts.get(&place.schema)?, place.value.as_object()?);
-        let name = members.keys().take(MOST_TRIED).find(|name| {
+        let name = members.keys().take(MAX_TRIED).find(|name| {
             let mut rest = members.clone();
             rest.remove(*name);
             validator.is_valid(&Value::Object(rest))
         })?;
-        Some(place.misfit(&not_allowed(name)))
+        Some(place.mismatch(&not_allowed(name)))
     }
 
     /// The branch that a value was meant for: the only one with its tag, the only one that is not null, or the only
@@ -327,7 +333,7 @@ impl<'s> Search<'s> {
                 let own = own.and_then(|branch| self.assertions(branch, keywords));
                 own.is_some_and(|own| own.is_valid(place.value))
             };
-            only((0..branches.len().min(MOST_BRANCHES)).filter(fits))
+            only((0..branches.len().min(MAX_BRANCHES)).filter(fits))
         };
         let one = only(tagged).or_else(|| only(no_null));
         one.or_else(|| fitting(&ASSERTIONS)).or_else(|| fitting(&["type"])).map(pointer)
@@ -362,7 +368,7 @@ impl<'s> Search<'s> {
 }
 
 impl<'v> Place<'v> {
-    fn misfit(&self, what: &str) -> Mismatch {
+    fn mismatch(&self, what: &str) -> Mismatch {
         Mismatch { path: dotted(&self.path), what: what.to_owned() }
     }
 
@@ -397,7 +403,7 @@ fn missing_or_unknown(kind: &ValidationErrorKind) -> Option<String> {
     else {
         return None;
     };
-    let names: Vec<_> = unexpected.iter().take(MOST_TOLD).map(|name| not_allowed(name)).collect();
+    let names: Vec<_> = unexpected.iter().take(MAX_REPORTED).map(|name| not_allowed(name)).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 

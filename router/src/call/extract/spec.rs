@@ -64,9 +64,9 @@ struct Need {
 impl HandlerSpec {
     /// What this extractor, or tuple of extractors, needs.
     pub(crate) fn of<A: FromCall>() -> Self {
-        let mut about = Self::new();
-        A::describe(&mut about);
-        about
+        let mut spec = Self::new();
+        A::describe(&mut spec);
+        spec
     }
 
     pub(crate) fn new() -> Self {
@@ -172,8 +172,8 @@ impl HandlerSpec {
     ///
     /// # Errors
     ///
-    /// [`SchemaError::Header`] for a header on a parameter that it cannot repeat; [`SchemaError::Twice`] if more than
-    /// one parameter takes all arguments, or one does next to plain ones.
+    /// [`SchemaError::Header`] for a header on a parameter that it cannot repeat; [`SchemaError::SeveralArgs`] if more
+    /// than one parameter takes all arguments, or one does next to plain ones.
     pub(crate) fn finish(mut self) -> (Result<serde_json::Value, SchemaError>, Requirements) {
         if let Some(mistake) = self.mistake {
             return (Err(mistake), self.needs);
@@ -184,7 +184,7 @@ impl HandlerSpec {
             Arguments::Each(properties) => {
                 Ok(schema::object(properties, self.generator.take_definitions(true)))
             }
-            Arguments::Twice => Err(SchemaError::Twice),
+            Arguments::Twice => Err(SchemaError::SeveralArgs),
         };
         (schema, self.needs)
     }
