@@ -95,26 +95,26 @@ pub mod internal {
         catalog::{completion::ErasedCompleter, resource::ErasedReader},
         serve::{
             dispatch::Reply,
-            initialize::{self, InitializeResult, Opening},
-            listen::{self, Filter, acknowledged, notice, torn_down},
+            initialize::{InitializeResult, Opening},
+            listen::{Filter, acknowledged, notice, torn_down},
             metadata::RequestMeta,
-            param_headers::{self, Field, check_version},
+            param_headers::{Field, check_version},
             router::Router,
             settings::Settings,
         },
         wire::{
             change::ChangeListener,
             definition::ServerInfo,
-            era::{self, Feature, unreadable_id},
+            era::{self, Feature},
             id::ErrorId,
             jsonrpc::{
                 self, Incoming, Looks, Malformed, Notification, Parameters, Payload, Request, Response,
-                Target, encode_error, encode_notification, encode_request, encode_result, read, unanswered,
+                Target, encode_error, encode_notification, encode_request, encode_result, read,
             },
             method::Method,
             peer::set_level,
             seal::Seal,
-            uri::{self, normal, normal_of, same},
+            uri::normal_of,
         },
     };
 }

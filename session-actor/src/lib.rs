@@ -75,7 +75,7 @@ mod sessions;
 mod state;
 mod stats;
 mod stream;
-pub(crate) mod task;
+mod task;
 mod token;
 
 pub use crate::{
@@ -95,13 +95,11 @@ pub mod internal {
         replay::{EventId, NoEventId},
         reply_to::{Accepts, Batch, Disposition, HttpReply, ReplyTo, ResponseHead, event},
         session::{
-            Admission, Admit, Answered, Batching, Changed, Close, Drain, Finished, NoStream, NotResumed,
-            Notified, OpenError, OpenStream, Opening, Refuse, Resume, SessionActor, SessionHandle,
-            StartStream, Stop,
+            Answered, Batching, Close, Drain, NoStream, NotResumed, Notified, OpenError, OpenStream, Opening,
+            Refuse, Resume, SessionActor, SessionHandle, Stop,
         },
         sessions::{Sessions, WeakSessions},
         stats::Stats,
         task::serve,
-        token::Token,
     };
 }

@@ -12,7 +12,7 @@ use slab::Slab;
 
 /// The internal name of one call or stream of a session. It is not a wire id, and means nothing in another session.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Token {
+pub(crate) struct Token {
     slot: usize,
     generation: u64,
 }
@@ -24,14 +24,13 @@ impl Token {
     }
 
     /// The part that never repeats; for logs.
-    #[must_use]
-    pub fn generation(self) -> u64 {
+    pub(crate) fn generation(self) -> u64 {
         self.generation
     }
 
     /// The part that is reused; for tests that must see the reuse.
-    #[must_use]
-    pub fn slot(self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn slot(self) -> usize {
         self.slot
     }
 }

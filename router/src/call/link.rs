@@ -3,20 +3,14 @@
 //! A handler never sees a session, a stream or a wire id: it holds a [`Link`], which carries its call's token. Once the
 //! call has ended, whatever the link is given is dropped.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use futures_util::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::{
-    call::{CallContext, cancelled::Cancelled, question_error::QuestionError},
-    wire::{
-        era::Revision,
-        peer::{ClientCapabilities, ClientCapability, Implementation, Peer},
-    },
-};
+use crate::{call::question_error::QuestionError, wire::peer::ClientCapability};
 
 /// A call's link to its session; implemented by the session actor, and by tests.
 pub trait Link: fmt::Debug + Send + Sync + 'static {
@@ -76,26 +70,6 @@ impl Link for NoLink {
 
     fn is_live(&self) -> bool {
         false
-    }
-}
-
-impl CallContext {
-    /// The context of a call without a session, at the newest revision that has sessions: for unit tests.
-    #[must_use]
-    pub fn detached() -> Self {
-        let nobody = Peer::new(
-            Revision::LATEST_HANDSHAKE,
-            ClientCapabilities::default(),
-            Implementation::default(),
-            None,
-        );
-        Self {
-            peer: Arc::new(nobody),
-            link: Arc::new(NoLink),
-            cancelled: Cancelled::default(),
-            principal: None,
-            http: None,
-        }
     }
 }
 

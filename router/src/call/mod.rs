@@ -32,10 +32,15 @@ use crate::{
     call::{
         cancelled::Cancelled,
         data::DataMap,
-        link::Link,
+        link::{Link, NoLink},
         round::{Memory, Round},
     },
-    wire::{era::Feature, id::ProgressToken, peer::Peer, principal::Principal},
+    wire::{
+        era::{Feature, Revision},
+        id::ProgressToken,
+        peer::{ClientCapabilities, Implementation, Peer},
+        principal::Principal,
+    },
 };
 
 /// The part of the server that a call can see.
@@ -96,6 +101,24 @@ struct CallInner {
 }
 
 impl CallContext {
+    /// The context of a call without a session, at the newest revision that has sessions: for unit tests.
+    #[must_use]
+    pub fn detached() -> Self {
+        let nobody = Peer::new(
+            Revision::LATEST_HANDSHAKE,
+            ClientCapabilities::default(),
+            Implementation::default(),
+            None,
+        );
+        Self {
+            peer: Arc::new(nobody),
+            link: Arc::new(NoLink),
+            cancelled: Cancelled::default(),
+            principal: None,
+            http: None,
+        }
+    }
+
     /// A call of `target` with `arguments` (a JSON object, or none) and the request's `_meta`. The server creates
     /// calls; in a unit test, use `testing::TestCall` of the facade.
     #[must_use]

@@ -6,11 +6,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::{
-    call::{
-        cancelled::Cancelled,
-        extract::{Args, Meta},
-        link::NoLink,
-    },
+    call::extract::{Args, Meta},
     catalog::{
         add_error::AddError,
         completion::{Completion, CompletionRequest},
@@ -33,13 +29,7 @@ const LATEST: Revision = Revision::LATEST_HANDSHAKE;
 
 fn context(revision: Revision) -> CallContext {
     let peer = Peer::new(revision, ClientCapabilities::default(), Implementation::default(), None);
-    CallContext {
-        peer: Arc::new(peer),
-        link: Arc::new(NoLink),
-        cancelled: Cancelled::default(),
-        principal: None,
-        http: None,
-    }
+    CallContext { peer: Arc::new(peer), ..CallContext::detached() }
 }
 
 /// Parameters of this text; none of an empty one.

@@ -20,4 +20,4 @@ pub(crate) mod principal;
 pub(crate) mod result_meta;
 pub(crate) mod seal;
 pub(crate) mod tool_result;
-pub mod uri;
+pub(crate) mod uri;

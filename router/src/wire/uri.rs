@@ -22,11 +22,11 @@ use percent_encoding::{percent_decode, percent_encode_byte};
 /// The normal form of a URI. Borrowed, after one scan, if the URI has no `%`, no upper case, and only characters that a
 /// URI can contain.
 #[must_use]
-pub fn normal(uri: &str) -> Cow<'_, str> {
+pub(crate) fn normal(uri: &str) -> Cow<'_, str> {
     Normal::of(uri).text
 }
 
-/// Like [`normal`], for an owned text, which is not copied either if it is normal already.
+/// Like `normal`, for an owned text, which is not copied either if it is normal already.
 #[must_use]
 pub fn normal_of(uri: &ByteString) -> ByteString {
     match normal(uri) {
@@ -37,7 +37,7 @@ pub fn normal_of(uri: &ByteString) -> ByteString {
 
 /// Whether two URIs are equivalent.
 #[must_use]
-pub fn same(one: &str, other: &str) -> bool {
+pub(crate) fn same(one: &str, other: &str) -> bool {
     one == other || normal(one) == normal(other)
 }
 

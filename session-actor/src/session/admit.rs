@@ -21,7 +21,6 @@ use crate::{
     link::{CallEnd, CallLink, StreamRoom},
     listen::ListenPermit,
     reply_to::{Disposition, ReplyTo},
-    token::Token,
 };
 
 /// Asks a session to take a request. Sent by the request's own task, which waits for the reply.
@@ -30,7 +29,7 @@ use crate::{
 /// dropped.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Admit {
+pub(crate) struct Admit {
     pub(crate) request: Request,
     /// The sender of a self-contained request; `None` for a request of the session's client.
     pub(crate) peer: Option<Arc<Peer>>,
@@ -44,17 +43,15 @@ pub struct Admit {
 
 /// A request that was admitted, and what its handler needs.
 #[derive(Debug)]
-pub struct Admission {
-    /// The call's token.
-    pub call: Token,
+pub(crate) struct Admission {
     /// The request.
-    pub request: Request,
+    pub(crate) request: Request,
     /// The session's client.
-    pub peer: Arc<Peer>,
+    pub(crate) peer: Arc<Peer>,
     /// The way back to the session.
-    pub link: Arc<dyn Link>,
+    pub(crate) link: Arc<dyn Link>,
     /// How long the call may be silent before its response becomes a stream; `None` if it cannot.
-    pub stream_after: Option<Duration>,
+    pub(crate) stream_after: Option<Duration>,
     /// Its permit, if it is a `subscriptions/listen` request.
     pub(crate) listens: Option<ListenPermit>,
     /// Reports the call's end, even if the admission is dropped.
@@ -158,7 +155,7 @@ impl SessionActor {
         log::trace!(session = self.short(), request:% = request.id, generation = call.generation(); "admitted");
         let report = Report::new(call, session);
         // a task that was dropped meanwhile, with its worker, drops the admission, whose report frees the id
-        drop(task.send(Admission { call, request, peer, link, stream_after, listens, report }));
+        drop(task.send(Admission { request, peer, link, stream_after, listens, report }));
     }
 }
 

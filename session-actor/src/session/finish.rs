@@ -22,11 +22,11 @@ use crate::{
 /// A call's handler has ended. Sent by the call's task, once; for a cancelled call it only ends the grace period.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Finished {
+pub(crate) struct Finished {
     /// The call.
-    pub call: Token,
+    pub(crate) call: Token,
     /// The answer; `None` if the task ended without one, because of a bug or with its worker.
-    pub reply: Option<Reply>,
+    pub(crate) reply: Option<Reply>,
 }
 
 impl Handler<Finished> for SessionActor {

@@ -35,17 +35,21 @@ use tokio::{
 };
 use tracing::Span;
 
-pub(crate) use self::close::stopped;
 pub use self::{
-    admit::{Admission, Admit, Batching},
+    admit::Batching,
     answered::Answered,
     close::{Close, Drain, Stop},
-    finish::Finished,
-    notices::Changed,
     notified::Notified,
     open::{OpenError, Opening},
     refuse::Refuse,
-    streams::{NoStream, NotResumed, OpenStream, Resume, StartStream},
+    streams::{NoStream, NotResumed, OpenStream, Resume},
+};
+pub(crate) use self::{
+    admit::{Admission, Admit},
+    close::stopped,
+    finish::Finished,
+    notices::Changed,
+    streams::StartStream,
 };
 use crate::{
     budget::ByteBudget,
@@ -203,7 +207,7 @@ impl SessionActor {
     /// The id of an error whose request id could not be read, or must not be repeated.
     fn no_id(&self) -> ErrorId<'static> {
         match &self.peer {
-            Some(peer) => actix_mcp_router::internal::unreadable_id(peer.revision),
+            Some(peer) => actix_mcp_router::internal::era::unreadable_id(peer.revision),
             None => ErrorId::Absent,
         }
     }

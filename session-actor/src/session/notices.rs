@@ -17,7 +17,7 @@ use crate::queue::Frame;
 /// A change was noted for the session. Sent by `Sessions` if none was pending; lost if the session has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct Changed;
+pub(crate) struct Changed;
 
 impl Handler<Changed> for SessionActor {
     type Result = ();

@@ -89,9 +89,9 @@ impl Handler<StreamClosed> for SessionActor {
 /// once the call has ended or has a stream.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct StartStream {
+pub(crate) struct StartStream {
     /// The call.
-    pub call: Token,
+    pub(crate) call: Token,
 }
 
 impl Handler<StartStream> for SessionActor {
